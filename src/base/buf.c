@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/buf.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void
+buf_release(struct buf *b)
+{
+    free(b->p);
+    *b = (struct buf){ .ceiling = b->ceiling };
+}
+
+void
+buf_clear(struct buf *b)
+{
+    b->n = 0;
+    b->failed = 0;
+}
+
+int
+buf_reserve(struct buf *b, size_t more)
+{
+    size_t ceiling = b->ceiling ? b->ceiling : (size_t)BUF_CEILING;
+    if (more > ceiling || b->n > ceiling - more)
+        return b->failed = ERR_LIMIT;
+    size_t need = b->n + more;
+    if (need <= b->cap)
+        return 0;
+    size_t cap = b->cap < 256 ? 256 : b->cap;
+    while (cap < need)
+        cap += cap / 2;
+    if (cap > ceiling)
+        cap = ceiling;
+    uint8_t *p = realloc(b->p, cap);
+    if (!p)
+        return b->failed = -ENOMEM;
+    b->p = p;
+    b->cap = cap;
+    return 0;
+}
+
+uint8_t *
+buf_grow(struct buf *b, size_t n)
+{
+    if (buf_reserve(b, n) < 0)
+        return NULL;
+    uint8_t *p = b->p + b->n;
+    b->n += n;
+    return p;
+}
+
+int
+buf_append(struct buf *b, const void *p, size_t n)
+{
+    if (!n)
+        return 0;
+    uint8_t *dst = buf_grow(b, n);
+    if (!dst)
+        return b->failed;
+    memcpy(dst, p, n);
+    return 0;
+}
+
+int
+buf_puts(struct buf *b, const char *s)
+{
+    return buf_append(b, s, strlen(s));
+}
+
+int
+buf_printf(struct buf *b, const char *fmt, ...)
+{
+    va_list ap, again;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    int r = n < 0 ? -EINVAL : buf_reserve(b, (size_t)n + 1);
+    if (!r) {
+        vsnprintf((char *)b->p + b->n, (size_t)n + 1, fmt, again);
+        b->n += (size_t)n;
+    }
+    va_end(again);
+    return r;
+}
+
+const char *
+buf_str(struct buf *b)
+{
+    if (buf_reserve(b, 1) < 0)
+        return "";
+    b->p[b->n] = 0;
+    return (const char *)b->p;
+}

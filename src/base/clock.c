@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/clock.h"
+
+#include <time.h>
+
+#ifndef CLOCK_BOOTTIME
+#define CLOCK_BOOTTIME \
+    CLOCK_MONOTONIC /* where the monotonic clock counts suspend itself */
+#endif
+
+static uint64_t
+read_ns(clockid_t id)
+{
+    struct timespec ts;
+    clock_gettime(id, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000U + (uint64_t)ts.tv_nsec;
+}
+
+void
+clock_start(struct clock *c)
+{
+    c->real_ns = read_ns(CLOCK_REALTIME);
+    c->boot_ns = read_ns(CLOCK_BOOTTIME);
+}
+
+uint64_t
+clock_now_ns(const struct clock *c)
+{
+    return c->real_ns + (read_ns(CLOCK_BOOTTIME) - c->boot_ns);
+}
+
+int64_t
+clock_step_ns(const struct clock *c, int64_t *base_ns)
+{
+    int64_t off = (int64_t)(read_ns(CLOCK_REALTIME) - clock_now_ns(c));
+    int64_t step = off - *base_ns;
+    if (step > -1000000000 && step < 1000000000)
+        return 0;
+    *base_ns = off;
+    return step;
+}
+
+uint64_t
+clock_mono_ns(void)
+{
+    return read_ns(CLOCK_MONOTONIC);
+}

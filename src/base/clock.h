@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock.h -- the one clock of a session.
+ *
+ * A stamp is the wall clock at the session's start plus the boot-time clock since then:
+ * it never goes back, and counts suspend. Helpers of the session are given the same pair.
+ */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+struct clock {
+    uint64_t real_ns; /* CLOCK_REALTIME at start */
+    uint64_t boot_ns; /* CLOCK_BOOTTIME at start */
+};
+
+void clock_start(struct clock *c);
+uint64_t clock_now_ns(const struct clock *c);
+/* How far the wall clock has stepped away from this one when that is 1 s or more, else 0.
+ * *base_ns (0 at first) remembers the departure already told. */
+int64_t clock_step_ns(const struct clock *c, int64_t *base_ns);
+/* Monotonic time for intervals and deadlines; no relation to stamps. */
+uint64_t clock_mono_ns(void);
+
+#endif

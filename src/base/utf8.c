@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/utf8.h"
+
+int
+utf8_next(const uint8_t *p, size_t n, uint32_t *ret_cp)
+{
+    static const struct {
+        uint8_t mask, lead;
+        uint32_t least;
+    } form[] = { { 0x80, 0x00, 0 },
+                 { 0xe0, 0xc0, 0x80 },
+                 { 0xf0, 0xe0, 0x800 },
+                 { 0xf8, 0xf0, 0x10000 } };
+
+    for (size_t len = 1; len <= 4 && len <= n; len++) {
+        if ((p[0] & form[len - 1].mask) != form[len - 1].lead)
+            continue;
+        uint32_t cp = p[0] & (uint8_t)~form[len - 1].mask;
+        for (size_t i = 1; i < len; i++) {
+            if ((p[i] & 0xc0) != 0x80)
+                return 0;
+            cp = cp << 6 | (p[i] & 0x3fU);
+        }
+        if (cp < form[len - 1].least || cp > 0x10ffff || (cp >= 0xd800 && cp < 0xe000))
+            return 0;
+        *ret_cp = cp;
+        return (int)len;
+    }
+    return 0;
+}

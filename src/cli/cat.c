@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* ahr cat: the raw PTY bytes of a recording. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/option.h"
+#include "tape/reader.h"
+
+struct args {
+    uint64_t from, to;
+    bool is_raw;
+};
+
+struct cat {
+    const struct cli_command *self;
+    const char *path;
+    uint64_t next_byte; /* what should come next */
+    bool is_damaged;
+};
+
+static void
+notice(void *ctx, const struct tape_notice *n)
+{
+    struct cat *c = ctx;
+    if (n->kind == TAPE_NOTE_WARNING)
+        return;
+    c->is_damaged = true;
+    cli_say(c->self, "'%s': %" PRIu64 " bytes at file offset %" PRIu64 " skipped: %s",
+            n->file, n->length, n->offset, n->text);
+}
+
+/* The part of a DATA record that was asked for. */
+static struct view
+cut(const struct tape_record *rec, const struct args *args)
+{
+    struct view v = rec->bytes;
+    uint64_t start = rec->byte_off, end = start + v.n;
+    uint64_t from = args->from > start ? args->from : start;
+    uint64_t to = args->to < end ? args->to : end;
+    if (from >= to)
+        return (struct view){ v.p, 0 };
+    return (struct view){ v.p + (from - start), (size_t)(to - from) };
+}
+
+static int
+copy(struct cat *c, struct tape_reader *r, const struct args *args, struct err *err)
+{
+    struct tape_record rec;
+    int more = tape_reader_seek_byte(r, args->from);
+    c->next_byte = args->from;
+    while (!more && (more = tape_reader_next(r, &rec)) > 0) {
+        more = 0;
+        if (rec.tag != TAPE_DATA)
+            continue;
+        if (rec.byte_off >= args->to)
+            return 0;
+        if (rec.byte_off > c->next_byte)
+            cli_say(c->self,
+                    "'%s': bytes %" PRIu64 " to %" PRIu64 " are not in the recording",
+                    c->path, c->next_byte, rec.byte_off);
+        struct view v = cut(&rec, args);
+        int e = file_write_all(STDOUT_FILENO, v.p, v.n);
+        if (e < 0)
+            return err_code(err, e, "cannot write to standard output");
+        c->next_byte = rec.byte_off + rec.bytes.n;
+    }
+    return more < 0 ? err_code(err, more, "cannot read '%s'", c->path) : 0;
+}
+
+static int
+run(const struct cli_command *self, int argc, char **argv, struct err *err)
+{
+    struct args args = { .to = UINT64_MAX };
+    int count, e = cli_parse(self, argc, argv, &args, &count, err);
+    if (e)
+        return e;
+    if (count != 1)
+        return err_set(err, ERR_USAGE, "give one file; see 'ahr cat -h'");
+    if (args.from > args.to)
+        return err_set(err, ERR_USAGE, "--from lies behind --to");
+    if (isatty(STDOUT_FILENO) && !args.is_raw)
+        return err_set(
+            err, ERR_USAGE,
+            "a recording's bytes could take over this terminal; redirect them, "
+            "or say --raw");
+
+    struct cat c = { .self = self, .path = argv[0] };
+    struct tape_reader_options opt = { .notice = notice, .ctx = &c };
+    struct tape_reader *r;
+    e = tape_reader_open(&r, tape_io_files(), argv[0], &opt, err);
+    if (e < 0)
+        return e;
+    e = copy(&c, r, &args, err);
+    tape_reader_close(r);
+    return e < 0 ? e : c.is_damaged ? CLI_DAMAGED : CLI_DONE;
+}
+
+static const struct cli_option options[] = {
+    { "from", 0, CLI_NUMBER, offsetof(struct args, from), "BYTE",
+      "begin at this PTY byte", 0, UINT64_MAX },
+    { "to", 0, CLI_NUMBER, offsetof(struct args, to), "BYTE", "end before this PTY byte",
+      0, UINT64_MAX },
+    { "raw", 0, CLI_FLAG, offsetof(struct args, is_raw), NULL, "write to a terminal, too",
+      0, 0 },
+    { 0 },
+};
+
+const struct cli_command cli_cat = {
+    "cat",
+    "FILE [--from BYTE] [--to BYTE] [--raw]",
+    "write the raw PTY bytes of a recording",
+    options,
+    run,
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "cli/option.h"
+
+enum cli_status
+cli_exit_status(int code)
+{
+    switch (code) {
+    case ERR_USAGE:
+        return CLI_USAGE;
+    case ERR_MISSING:
+        return CLI_MISSING;
+    case ERR_DAMAGED:
+        return CLI_DAMAGED;
+    case ERR_BUSY:
+        return CLI_BUSY;
+    default:
+        return code < 0 ? CLI_FAILED : (enum cli_status)code;
+    }
+}
+
+void
+cli_say(const struct cli_command *c, const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "ahr %s: %s\n", c->name, text);
+}
+
+void
+cli_print_help(const struct cli_command *c)
+{
+    printf("usage: ahr %s %s\n\n%s\n", c->name, c->synopsis, c->summary);
+    for (const struct cli_option *o = c->options; o && (o->name || o->letter); o++) {
+        char left[64], letter[8] = "";
+        if (o->letter)
+            snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+        snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name, o->arg ? " " : "",
+                 o->arg ? o->arg : "");
+        printf("%s  %-22s %s\n", o == c->options ? "\n" : "", left, o->help);
+    }
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command.h -- what a subcommand is.
+ *
+ * One file a subcommand: its option table, its run function, its struct cli_command;
+ * main.c has the list. run() prints data on stdout and talk on stderr, and returns an
+ * exit status, or a negative error with *err filled, which main prints.
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum cli_status {
+    CLI_DONE = 0,
+    CLI_FAILED = 1,
+    CLI_USAGE = 2,
+    CLI_MISSING = 3,
+    CLI_DAMAGED = 4,
+    CLI_BUSY = 5,
+};
+
+struct cli_option;
+
+struct cli_command {
+    const char *name;
+    const char *synopsis; /* behind "ahr NAME " */
+    const char *summary;  /* one line, lower case */
+    const struct cli_option *options;
+    int (*run)(const struct cli_command *self, int argc, char **argv, struct err *err);
+};
+
+extern const struct cli_command cli_cat, cli_pack, cli_recover, cli_verify;
+
+enum cli_status cli_exit_status(int code);
+/* "ahr NAME: text" on stderr. */
+void cli_say(const struct cli_command *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Usage, summary and options on stdout. */
+void cli_print_help(const struct cli_command *c);
+
+#endif

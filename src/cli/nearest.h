@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* nearest.h -- what a mistyped word was probably meant to be. */
+#ifndef CLI_NEAREST_H
+#define CLI_NEAREST_H
+
+#include <stddef.h>
+
+/* The nearest of n words by edit distance, or NULL when none is near. */
+const char *cli_nearest(const char *word, const char *const *words, size_t n);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/option.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <strings.h>
+
+#include "base/file.h"
+#include "base/num.h"
+
+/* Where a value came from, for messages. */
+struct origin {
+    char text[PATH_MAX + 64];
+};
+
+static int
+set_flag(const struct cli_option *o, void *at, const char *value,
+         const struct origin *from, struct err *err)
+{
+    static const char *const yes[] = { "1", "true", "yes", "on" };
+    static const char *const no[] = { "0", "false", "no", "off", "" };
+    for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
+        if (!strcasecmp(value, yes[i]))
+            return *(bool *)at = true, 0;
+    for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+        if (!strcasecmp(value, no[i]))
+            return *(bool *)at = false, 0;
+    (void)o;
+    return err_set(err, ERR_USAGE, "%s must be yes or no, not '%s'", from->text, value);
+}
+
+static int
+set_number(const struct cli_option *o, void *at, const char *value,
+           const struct origin *from, struct err *err)
+{
+    uint64_t v;
+    struct view text = { (const uint8_t *)value, strlen(value) };
+    if (num_parse(text, o->max, &v) < 0 || v < o->min)
+        return err_set(err, ERR_USAGE,
+                       "%s must be a number from %" PRIu64 " to %" PRIu64 ", not '%s'",
+                       from->text, o->min, o->max, value);
+    memcpy(at, &v, sizeof(v));
+    return 0;
+}
+
+static int
+set_choice(const struct cli_option *o, void *at, const char *value,
+           const struct origin *from, struct err *err)
+{
+    size_t len = strlen(value);
+    int n = 0;
+    for (const char *word = o->arg; word; n++) {
+        size_t word_len = strcspn(word, "|");
+        if (len && len == word_len && !strncmp(word, value, len))
+            return memcpy(at, &n, sizeof(n)), 0;
+        word = word[word_len] ? word + word_len + 1 : NULL;
+    }
+    return err_set(err, ERR_USAGE, "%s must be one of %s, not '%s'", from->text, o->arg,
+                   value);
+}
+
+static int
+set(const struct cli_option *o, void *values, const char *value,
+    const struct origin *from, struct err *err)
+{
+    void *at = (char *)values + o->offset;
+    switch (o->kind) {
+    case CLI_FLAG:
+        return set_flag(o, at, value, from, err);
+    case CLI_NUMBER:
+        return set_number(o, at, value, from, err);
+    case CLI_CHOICE:
+        return set_choice(o, at, value, from, err);
+    case CLI_TEXT:
+        memcpy(at, &value, sizeof(value));
+        return 0;
+    }
+    return 0;
+}
+
+static const struct cli_option *
+find(const struct cli_command *c, const char *name, size_t len)
+{
+    for (const struct cli_option *o = c->options; o && o->name; o++)
+        if (strlen(o->name) == len && !strncmp(o->name, name, len))
+            return o;
+    return NULL;
+}
+
+/* -- the config file -- */
+
+static char *
+trim(char *s)
+{
+    while (isspace((unsigned char)*s))
+        s++;
+    for (size_t n = strlen(s); n && isspace((unsigned char)s[n - 1]); n--)
+        s[n - 1] = 0;
+    return s;
+}
+
+static int
+config_line(const struct cli_command *c, char *line, unsigned number, const char *path,
+            void *values, struct err *err)
+{
+    char *key = trim(line);
+    if (!*key || *key == '#')
+        return 0;
+    char *value = strchr(key, '=');
+    if (!value)
+        return err_set(err, ERR_USAGE, "%s:%u: not of the form 'name = value'", path,
+                       number);
+    *value++ = 0;
+    key = trim(key);
+    char *dot = strchr(key, '.');
+    if (dot) {
+        *dot = 0;
+        if (strcmp(key, c->name) != 0)
+            return 0;
+        key = dot + 1;
+    }
+    const struct cli_option *o = find(c, key, strlen(key));
+    if (!o && dot)
+        return err_set(err, ERR_USAGE, "%s:%u: '%s' has no option '%s'", path, number,
+                       c->name, key);
+    if (!o)
+        return 0; /* another command's */
+    struct origin from;
+    snprintf(from.text, sizeof(from.text), "%s:%u: '%s'", path, number, key);
+    return set(o, values, trim(value), &from, err);
+}
+
+static int
+read_config(const struct cli_command *c, void *values, struct err *err)
+{
+    const char *base = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    char path[PATH_MAX];
+    bool has_base = base && *base == '/';
+    if (!has_base && (!home || !*home))
+        return 0;
+    snprintf(path, sizeof(path), has_base ? "%s/ahr/config" : "%s/.config/ahr/config",
+             has_base ? base : home);
+    struct buf text = { .ceiling = 1 << 20 };
+    int r = file_slurp(path, &text);
+    if (r == -ENOENT || r == -ENOTDIR || r == -EACCES) {
+        buf_release(&text);
+        return 0;
+    }
+    if (r < 0) {
+        buf_release(&text);
+        return err_code(err, r == ERR_LIMIT ? -EFBIG : r, "cannot read '%s'", path);
+    }
+    /* Text values point into it: it stays until the end of the program. */
+    buf_str(&text);
+    char *save, *at = (char *)text.p;
+    for (unsigned number = 1; at && !r; number++) {
+        save = strchr(at, '\n');
+        if (save)
+            *save++ = 0;
+        r = config_line(c, at, number, path, values, err);
+        at = save;
+    }
+    return r;
+}
+
+static int
+read_environment(const struct cli_command *c, void *values, struct err *err)
+{
+    int r = 0;
+    for (const struct cli_option *o = c->options; !r && o && o->name; o++) {
+        char name[64] = "AHR_";
+        for (size_t i = 0; o->name[i] && i + 5 < sizeof(name); i++)
+            name[i + 4] = o->name[i] == '-' ? '_'
+                                            : (char)toupper((unsigned char)o->name[i]);
+        const char *value = getenv(name);
+        struct origin from;
+        snprintf(from.text, sizeof(from.text), "$%s", name);
+        if (value)
+            r = set(o, values, value, &from, err);
+    }
+    return r;
+}
+
+/* -- the command line -- */
+
+struct cursor {
+    int argc, next;
+    char **argv;
+};
+
+static int
+take(const struct cli_option *o, const char *inline_value, struct cursor *at,
+     void *values, struct err *err)
+{
+    struct origin from;
+    if (o->name)
+        snprintf(from.text, sizeof(from.text), "--%s", o->name);
+    else
+        snprintf(from.text, sizeof(from.text), "-%c", o->letter);
+    if (o->kind == CLI_FLAG)
+        return set(o, values, inline_value ? inline_value : "1", &from, err);
+    if (!inline_value && at->next >= at->argc)
+        return err_set(err, ERR_USAGE, "%s needs a value: %s", from.text, o->arg);
+    return set(o, values, inline_value ? inline_value : at->argv[at->next++], &from, err);
+}
+
+static int
+take_long(const struct cli_command *c, const char *word, struct cursor *at, void *values,
+          struct err *err)
+{
+    size_t len = strcspn(word, "=");
+    const struct cli_option *o = find(c, word, len);
+    if (!o)
+        return err_set(err, ERR_USAGE, "unknown option '--%.*s'; see 'ahr %s -h'",
+                       (int)len, word, c->name);
+    return take(o, word[len] ? word + len + 1 : NULL, at, values, err);
+}
+
+static int
+take_short(const struct cli_command *c, const char *word, struct cursor *at, void *values,
+           struct err *err)
+{
+    for (const struct cli_option *o = c->options; o && o->name; o++) {
+        if (o->letter != word[0])
+            continue;
+        const char *rest = word[1] ? word + 1 : NULL;
+        if (o->kind != CLI_FLAG)
+            return take(o, rest, at, values, err);
+        int r = take(o, NULL, at, values, err);
+        return r < 0 || !rest ? r : take_short(c, rest, at, values, err);
+    }
+    return err_set(err, ERR_USAGE, "unknown option '-%c'; see 'ahr %s -h'", word[0],
+                   c->name);
+}
+
+int
+cli_parse(const struct cli_command *c, int argc, char **argv, void *values,
+          int *ret_count, struct err *err)
+{
+    struct cursor at = { .argc = argc, .argv = argv };
+    int count = 0, r = read_config(c, values, err);
+    if (!r)
+        r = read_environment(c, values, err);
+    bool is_open = true;
+    while (!r && at.next < argc) {
+        char *word = argv[at.next++];
+        if (!is_open || word[0] != '-' || !word[1]) {
+            argv[count++] = word;
+        } else if (!strcmp(word, "--")) {
+            is_open = false;
+        } else if (!strcmp(word, "-h") || !strcmp(word, "--help")) {
+            cli_print_help(c);
+            return CLI_HELP_SHOWN;
+        } else if (word[1] == '-') {
+            r = take_long(c, word + 2, &at, values, err);
+        } else {
+            r = take_short(c, word + 1, &at, values, err);
+        }
+    }
+    *ret_count = count;
+    return r;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * option.h -- options by table.
+ *
+ * A value comes from the command line, else from the variable AHR_NAME, else from a line
+ * `name = value` or `command.name = value` of $XDG_CONFIG_HOME/ahr/config, else it stays
+ * what the caller put there. Operands and options may be mixed; "--" ends the options.
+ */
+#ifndef CLI_OPTION_H
+#define CLI_OPTION_H
+
+#include "cli/command.h"
+
+enum cli_option_kind {
+    CLI_FLAG,   /* bool */
+    CLI_TEXT,   /* const char * */
+    CLI_NUMBER, /* uint64_t, from min to max */
+    CLI_CHOICE, /* int: which of the words in `arg`, separated by '|' */
+};
+
+struct cli_option {
+    const char *name;
+    char letter; /* 0: none */
+    enum cli_option_kind kind;
+    size_t offset; /* of the value in the caller's struct */
+    const char *arg;
+    const char *help;
+    uint64_t min, max;
+};
+
+enum { CLI_HELP_SHOWN = 1000 };
+
+/*
+ * Sets the values in *values. Operands are moved to the front of argv and counted in
+ * *ret_count. Returns 0, CLI_HELP_SHOWN after -h, or ERR_USAGE. Texts point into argv,
+ * the environment or memory that lives as long as the program.
+ */
+int cli_parse(const struct cli_command *c, int argc, char **argv, void *values,
+              int *ret_count, struct err *err);
+
+#endif

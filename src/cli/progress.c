@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define FIRST_NS 500000000ULL /* short work stays silent */
+#define EVERY_NS 100000000ULL
+
+void
+cli_progress_begin(struct cli_progress *p, const struct cli_command *c, const char *what)
+{
+    *p = (struct cli_progress){ .command = c,
+                                .what = what,
+                                .next_ns = clock_mono_ns() + FIRST_NS,
+                                .is_on = isatty(STDERR_FILENO) };
+}
+
+void
+cli_progress_step(void *ctx, uint64_t done, uint64_t total)
+{
+    struct cli_progress *p = ctx;
+    if (!p->is_on || clock_mono_ns() < p->next_ns)
+        return;
+    p->next_ns = clock_mono_ns() + EVERY_NS;
+    p->is_shown = true;
+    if (total)
+        fprintf(stderr, "\rahr %s: %s: %.0f %%\033[K", p->command->name, p->what,
+                100 * (double)done / (double)total);
+    else
+        fprintf(stderr, "\rahr %s: %s: %" PRIu64 " MB\033[K", p->command->name, p->what,
+                done / 1000000);
+}
+
+void
+cli_progress_end(struct cli_progress *p)
+{
+    if (p->is_shown)
+        fputs("\r\033[K", stderr);
+    p->is_shown = false;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* ahr recover: makes cut-off recordings proper ones. */
+#include "tape/repair.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/option.h"
+#include "cli/report.h"
+
+static void
+json_report(struct json *j, const char *path, const struct tape_repair_report *r,
+            bool is_dry_run)
+{
+    json_open(j, '{');
+    json_key(j, "file"), json_str(j, path);
+    json_key(j, "changed"), json_bool(j, r->is_changed);
+    json_key(j, "dry_run"), json_bool(j, is_dry_run);
+    json_key(j, "blocks"), json_u64(j, r->blocks);
+    json_key(j, "sealed_blocks"), json_u64(j, r->sealed_blocks);
+    json_key(j, "sealed_records"), json_u64(j, r->sealed_records);
+    json_key(j, "sealed_bytes"), json_u64(j, r->sealed_bytes);
+    json_key(j, "joined_segments"), json_u64(j, r->joined_segments);
+    json_key(j, "torn_bytes"), json_u64(j, r->torn_bytes);
+    json_key(j, "damaged"), json_u64(j, r->damages);
+    json_close(j, '}');
+}
+
+static void
+text_report(struct buf *out, const char *path, const struct tape_repair_report *r,
+            bool is_dry_run)
+{
+    buf_printf(out, "%s: ", path);
+    if (!r->is_changed)
+        buf_printf(out, "nothing to do, %" PRIu64 " blocks", r->blocks);
+    else
+        buf_printf(out, "%s, %" PRIu64 " blocks",
+                   is_dry_run ? "would be recovered" : "recovered", r->blocks);
+    if (r->sealed_blocks)
+        buf_printf(out,
+                   "\n  %" PRIu64 " of them sealed from tails: %" PRIu64
+                   " records, %" PRIu64 " bytes",
+                   r->sealed_blocks, r->sealed_records, r->sealed_bytes);
+    if (r->joined_segments)
+        buf_printf(out, "\n  %u files joined into one", r->joined_segments);
+    if (r->torn_bytes)
+        buf_printf(out, "\n  %" PRIu64 " bytes that are no whole block %s '%s.torn'",
+                   r->torn_bytes, is_dry_run ? "would be kept in" : "are kept in", path);
+    if (r->damages)
+        buf_printf(out, "\n  %zu damaged places; see 'ahr verify %s'", r->damages, path);
+}
+
+static int
+report(struct cli_report *out, const char *path, const struct tape_progress *step,
+       struct err *err)
+{
+    struct tape_repair_report done;
+    int r = tape_repair(tape_io_files(), path, out->is_dry_run, step, &done, err);
+    if (r < 0)
+        return r;
+    if (out->is_json)
+        json_report(&out->json, path, &done, out->is_dry_run);
+    else
+        text_report(&out->text, path, &done, out->is_dry_run);
+    return done.damages ? CLI_DAMAGED : CLI_DONE;
+}
+
+static int
+run(const struct cli_command *self, int argc, char **argv, struct err *err)
+{
+    struct cli_report out = { 0 };
+    int count, r = cli_parse(self, argc, argv, &out, &count, err);
+    return r ? r : cli_report_files(&out, self, count, argv, report, err);
+}
+
+static const struct cli_option options[] = {
+    { "dry-run", 0, CLI_FLAG, offsetof(struct cli_report, is_dry_run), NULL,
+      "say what would be done, and change nothing", 0, 0 },
+    { "json", 0, CLI_FLAG, offsetof(struct cli_report, is_json), NULL, "print JSON", 0,
+      0 },
+    { 0 },
+};
+
+const struct cli_command cli_recover = {
+    "recover",
+    "FILE… [--dry-run] [--json]",
+    "make cut-off recordings whole: seal tails, join segments, cut a torn end",
+    options,
+    run,
+};

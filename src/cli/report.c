@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/report.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/progress.h"
+
+const char *
+cli_count(char *dst, uint64_t n)
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof(digits), "%" PRIu64, n), to = 0;
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            dst[to++] = ',';
+        dst[to++] = digits[i];
+    }
+    dst[to] = 0;
+    return dst;
+}
+
+static int
+print(struct buf *text, struct err *err)
+{
+    buf_puts(text, "\n");
+    int r = text->failed ? text->failed : file_write_all(STDOUT_FILENO, text->p, text->n);
+    return r < 0 ? err_code(err, r, "cannot write to standard output") : 0;
+}
+
+static int
+report_one(struct cli_report *out, const struct cli_command *self, const char *path,
+           cli_report_fn fn, struct err *err)
+{
+    struct cli_progress progress;
+    struct tape_progress step = { cli_progress_step, &progress };
+    cli_progress_begin(&progress, self, path);
+    if (!out->is_json && out->text.n)
+        buf_puts(&out->text, "\n");
+    int r = fn(out, path, &step, err);
+    cli_progress_end(&progress);
+    if (r < 0)
+        cli_say(self, "%s", err->text);
+    return (int)cli_exit_status(r);
+}
+
+int
+cli_report_files(struct cli_report *out, const struct cli_command *self, int count,
+                 char **paths, cli_report_fn fn, struct err *err)
+{
+    if (!count)
+        return err_set(err, ERR_USAGE, "which file? see 'ahr %s -h'", self->name);
+    int worst = CLI_DONE;
+    out->json.out = &out->text;
+    if (out->is_json && count > 1)
+        json_open(&out->json, '[');
+    for (int i = 0; i < count; i++) {
+        int status = report_one(out, self, paths[i], fn, err);
+        /* Damage is worth telling above all; else the first failure counts. */
+        if (status == CLI_DAMAGED || !worst)
+            worst = status;
+    }
+    if (out->is_json && count > 1)
+        json_close(&out->json, ']');
+    int r = out->text.n ? print(&out->text, err) : 0;
+    buf_release(&out->text);
+    return r < 0 ? r : worst;
+}

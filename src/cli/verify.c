@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* ahr verify: what is in a recording, and what is wrong with it. */
+#include "tape/verify.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/option.h"
+#include "cli/report.h"
+
+static void
+json_report(struct json *j, const char *path, const struct tape_verify_report *v)
+{
+    json_open(j, '{');
+    json_key(j, "file"), json_str(j, path);
+    json_key(j, "blocks"), json_u64(j, v->blocks);
+    json_key(j, "records"), json_u64(j, v->records);
+    json_key(j, "bytes"), json_u64(j, v->bytes);
+    json_key(j, "resizes"), json_u64(j, v->resizes);
+    json_key(j, "snapshots"), json_u64(j, v->snapshots);
+    json_key(j, "first_ts_ns"), json_u64_str(j, v->first_ts_ns);
+    json_key(j, "last_ts_ns"), json_u64_str(j, v->last_ts_ns);
+    json_key(j, "warnings"), json_open(j, '[');
+    for (size_t i = 0; i < v->notes.count; i++)
+        if (v->notes.list[i].kind == TAPE_NOTE_WARNING)
+            json_str(j, v->notes.list[i].text);
+    json_close(j, ']');
+    json_key(j, "damaged"), json_open(j, '[');
+    for (size_t i = 0; i < v->notes.count; i++) {
+        const struct tape_note *n = &v->notes.list[i];
+        if (n->kind == TAPE_NOTE_WARNING)
+            continue;
+        json_open(j, '{');
+        json_key(j, "offset"), json_u64(j, n->offset);
+        json_key(j, "length"), json_u64(j, n->length);
+        json_key(j, "reason"), json_str(j, n->text);
+        if (strcmp(n->file, path) != 0)
+            json_key(j, "file"), json_str(j, n->file);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_key(j, "truncated_tail"), json_bool(j, v->notes.is_torn);
+    json_close(j, '}');
+}
+
+static void
+text_note(struct buf *out, const char *path, const struct tape_note *n)
+{
+    static const char *const kind[] = {
+        [TAPE_NOTE_WARNING] = "warning",
+        [TAPE_NOTE_DAMAGE] = "damaged",
+        [TAPE_NOTE_TORN] = "torn end",
+    };
+    buf_printf(out, "\n  %s: ", kind[n->kind]);
+    if (strcmp(n->file, path) != 0)
+        buf_printf(out, "%s: ", n->file);
+    if (n->kind != TAPE_NOTE_WARNING && n->length)
+        buf_printf(out, "%" PRIu64 " bytes at file offset %" PRIu64 ": ", n->length,
+                   n->offset);
+    else if (n->kind != TAPE_NOTE_WARNING)
+        buf_printf(out, "at file offset %" PRIu64 ": ", n->offset);
+    buf_puts(out, n->text);
+}
+
+static void
+text_report(struct buf *out, const char *path, const struct tape_verify_report *v)
+{
+    char blocks[32], records[32], bytes[32];
+    const char *verdict = v->notes.damages ? "damaged" : "ok";
+    buf_printf(out,
+               "%s: %s\n  %s blocks, %s records, %s bytes, %.3f s, %" PRIu64
+               " resizes, %" PRIu64 " snapshots",
+               path, verdict, cli_count(blocks, v->blocks),
+               cli_count(records, v->records), cli_count(bytes, v->bytes),
+               (double)(v->last_ts_ns - v->first_ts_ns) / 1e9, v->resizes, v->snapshots);
+    for (size_t i = 0; i < v->notes.count; i++)
+        text_note(out, path, &v->notes.list[i]);
+    if (v->notes.left_out)
+        buf_printf(out, "\n  and %zu more", v->notes.left_out);
+}
+
+static int
+report(struct cli_report *out, const char *path, const struct tape_progress *step,
+       struct err *err)
+{
+    struct tape_verify_report v;
+    int r = tape_verify(tape_io_files(), path, step, &v, err);
+    if (r < 0)
+        return r;
+    if (out->is_json)
+        json_report(&out->json, path, &v);
+    else
+        text_report(&out->text, path, &v);
+    bool is_damaged = v.notes.damages > 0;
+    tape_verify_report_release(&v);
+    return is_damaged ? CLI_DAMAGED : CLI_DONE;
+}
+
+static int
+run(const struct cli_command *self, int argc, char **argv, struct err *err)
+{
+    struct cli_report out = { 0 };
+    int count, r = cli_parse(self, argc, argv, &out, &count, err);
+    return r ? r : cli_report_files(&out, self, count, argv, report, err);
+}
+
+static const struct cli_option options[] = {
+    { "json", 0, CLI_FLAG, offsetof(struct cli_report, is_json), NULL, "print JSON", 0,
+      0 },
+    { 0 },
+};
+
+const struct cli_command cli_verify = {
+    "verify",
+    "FILE… [--json]",
+    "check recordings: what is in them, and what is damaged",
+    options,
+    run,
+};

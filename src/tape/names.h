@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * names.h -- the files of a recording: NAME, its segments NAME.1, NAME.2 …, its tails
+ * NAME.tail-<ordinal>, and what repair sets aside as NAME.torn.
+ */
+#ifndef TAPE_NAMES_H
+#define TAPE_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    TAPE_PATH_MAX = 4096,
+    TAPE_NAME_ROOM = 64, /* what the longest suffix takes, at most */
+};
+
+/* Each writes a path of at most TAPE_PATH_MAX bytes to dst. Segment 0 is the recording
+ * itself. */
+void tape_tail_path(char *dst, const char *path, uint64_t ordinal);
+void tape_segment_path(char *dst, const char *path, unsigned segment);
+
+/* True when a name that goes on with suffix behind the recording's is of that kind. */
+bool tape_tail_suffix(const char *suffix, uint64_t *ret_ordinal);
+bool tape_segment_suffix(const char *suffix, unsigned *ret_segment);
+
+#endif

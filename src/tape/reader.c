@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader.c -- joins segments and tails by ordinal.
+ *
+ * Each segment shows its next valid block; the lowest ordinal is next, and the first copy
+ * wins. Tails come after segments of the same ordinal. What a segment skipped is told
+ * only when it is known whether another file had the same blocks.
+ *
+ * A recording may grow while it is read. Tails are listed before the segments' sizes are
+ * taken, since a tail goes away only after its block is in a segment; at the end all is
+ * looked at once more.
+ */
+#include "tape/reader_priv.h"
+
+#include <errno.h>
+
+#include "tape/names.h"
+
+static void
+notify(struct tape_reader *r, enum tape_notice_kind kind, const char *file, uint64_t off,
+       uint64_t len, const char *text)
+{
+    if (!r->opt.notice)
+        return;
+    struct tape_notice n = { kind, file, off, len, text };
+    r->opt.notice(r->opt.ctx, &n);
+}
+
+static void
+notify_segment(struct tape_reader *r, enum tape_notice_kind kind, unsigned segment,
+               uint64_t off, uint64_t len, const char *text)
+{
+    char path[TAPE_PATH_MAX];
+    tape_segment_path(path, r->path, segment);
+    notify(r, kind, path, off, len, text);
+}
+
+static void
+notify_tail(struct tape_reader *r, enum tape_notice_kind kind,
+            const struct tail_source *t, uint64_t off, uint64_t len, const char *text)
+{
+    char path[TAPE_PATH_MAX];
+    tape_tail_path(path, r->path, t->ordinal);
+    notify(r, kind, path, off, len, text);
+}
+
+/* -- which files there are -- */
+
+static int
+add_tail(struct tape_reader *r, uint64_t ordinal)
+{
+    size_t at = 0;
+    while (at < r->tail_count && r->tails[at].ordinal < ordinal)
+        at++;
+    if (at < r->tail_count && r->tails[at].ordinal == ordinal)
+        return 0;
+    if (r->tail_count == READER_TAILS_MAX)
+        return 0;
+    char path[TAPE_PATH_MAX];
+    tape_tail_path(path, r->path, ordinal);
+    int fd = r->io->ops->open(r->io, path, TAPE_OPEN_READ);
+    if (fd < 0)
+        return fd == -ENOENT ? 0 : fd; /* sealed meanwhile */
+    memmove(r->tails + at + 1, r->tails + at, (r->tail_count - at) * sizeof(r->tails[0]));
+    r->tails[at] = (struct tail_source){ .fd = fd, .ordinal = ordinal };
+    r->tail_count++;
+    return 1;
+}
+
+static int
+add_segment(struct tape_reader *r)
+{
+    char path[TAPE_PATH_MAX];
+    uint64_t size;
+    if (r->segment_count == READER_SEGMENTS_MAX)
+        return -ENOENT;
+    tape_segment_path(path, r->path, r->segment_count);
+    int fd = r->io->ops->open(r->io, path, TAPE_OPEN_READ);
+    if (fd < 0)
+        return fd;
+    int e = r->io->ops->size(r->io, fd, &size);
+    if (e < 0) {
+        r->io->ops->close(r->io, fd);
+        return e;
+    }
+    segment_begin(&r->segments[r->segment_count++].seg, fd, size);
+    return 1;
+}
+
+/* The file has more than when it was last looked at: go on from its last good block. */
+static bool
+regrow(struct tape_reader *r, struct segment_source *src)
+{
+    uint64_t size;
+    if (r->io->ops->size(r->io, src->seg.fd, &size) < 0 || size <= src->seg.size)
+        return false;
+    segment_grow(&src->seg, size);
+    r->window.fd = -1;
+    src->has_ended = false;
+    if (src->is_bad) {
+        src->seg.pos = src->seg.bad_off;
+        src->is_bad = false;
+    }
+    return true;
+}
+
+/* Opens what is new. Returns how much that was, or an error. */
+static int
+discover(struct tape_reader *r)
+{
+    AUTO(buf) names = { 0 };
+    uint64_t ordinal;
+    int found = 0, e = r->io->ops->list(r->io, r->path, &names);
+    for (size_t at = 0; at < names.n && e >= 0; at += strlen((char *)names.p + at) + 1) {
+        if (!tape_tail_suffix((char *)names.p + at, &ordinal))
+            continue;
+        e = add_tail(r, ordinal);
+        found += e > 0;
+    }
+    if (e < 0)
+        return e;
+    for (unsigned i = 0; i < r->segment_count; i++)
+        found += r->segments[i].has_ended && regrow(r, &r->segments[i]);
+    while ((e = add_segment(r)) > 0)
+        found++;
+    return e == -ENOENT ? found : e;
+}
+
+int
+tape_reader_open(struct tape_reader **ret, struct tape_io *io, const char *path,
+                 const struct tape_reader_options *opt, struct err *err)
+{
+    if (strlen(path) > TAPE_PATH_MAX - TAPE_NAME_ROOM)
+        return err_code(err, -ENAMETOOLONG, "cannot open '%.64s…'", path);
+    struct tape_reader *r = calloc(1, sizeof(*r));
+    if (!r || !(r->path = strdup(path))) {
+        free(r);
+        return err_code(err, -ENOMEM, "cannot open '%s'", path);
+    }
+    r->io = io;
+    r->opt = *opt;
+    r->window.io = io;
+    r->window.fd = -1;
+    int e = discover(r);
+    if (e >= 0 && !r->segment_count && !r->tail_count)
+        e = -ENOENT;
+    if (e < 0) {
+        tape_reader_close(r);
+        return err_code(err, e, "cannot open '%s'", path);
+    }
+    *ret = r;
+    return 0;
+}
+
+void
+tape_reader_close(struct tape_reader *r)
+{
+    for (size_t i = 0; i < r->tail_count; i++)
+        r->io->ops->close(r->io, r->tails[i].fd);
+    for (unsigned i = 0; i < r->segment_count; i++)
+        r->io->ops->close(r->io, r->segments[i].seg.fd);
+    window_release(&r->window);
+    buf_release(&r->records);
+    buf_release(&r->tail_bytes);
+    free(r->index);
+    free(r->path);
+    free(r);
+}
+
+/* -- what was skipped -- */
+
+static void
+settle(struct tape_reader *r, unsigned i, enum tape_notice_kind kind)
+{
+    struct segment_source *src = &r->segments[i];
+    if (!src->is_bad)
+        return;
+    src->is_bad = false;
+    bool is_covered = src->is_covered && r->missing_blocks == src->missing_before;
+    if (is_covered)
+        kind = TAPE_NOTE_WARNING;
+    notify_segment(r, kind, i, src->seg.bad_off, src->seg.bad_len,
+                   is_covered ? "bad bytes; the same block was found elsewhere"
+                              : src->seg.bad_reason);
+}
+
+static void
+advance(struct tape_reader *r, unsigned i)
+{
+    struct segment_source *src = &r->segments[i];
+    uint64_t from = src->seg.next_ordinal;
+    src->has_ended = !segment_find(&src->seg, &r->window, &r->records);
+    r->decoded = src->has_ended ? r->decoded : &src->seg;
+    if (src->has_ended && r->decoded == &src->seg)
+        r->decoded = NULL;
+    if (!src->seg.bad_len)
+        return;
+    src->is_bad = true;
+    src->is_covered = false;
+    src->bad_from = from;
+    src->missing_before = r->missing_blocks;
+}
+
+/* The block was delivered from some file: segments that lack it need not mourn. */
+static void
+cover(struct tape_reader *r, uint64_t ordinal)
+{
+    for (unsigned i = 0; i < r->segment_count; i++) {
+        struct segment_source *src = &r->segments[i];
+        bool is_before_head = !src->seg.has_head || ordinal < src->seg.head.ordinal;
+        if (src->is_bad && ordinal >= src->bad_from && is_before_head)
+            src->is_covered = true;
+    }
+}
+
+/* -- the join -- */
+
+struct choice {
+    struct segment_source *src; /* or */
+    struct tail_source *tail;
+    unsigned segment;
+    uint64_t ordinal;
+};
+
+static bool
+choose(struct tape_reader *r, struct choice *ret)
+{
+    struct choice best = { .ordinal = UINT64_MAX };
+    for (unsigned i = 0; i < r->segment_count; i++) {
+        struct segment_source *src = &r->segments[i];
+        if (!src->seg.has_head && !src->has_ended)
+            advance(r, i);
+        if (src->seg.has_head && (!best.src || src->seg.head.ordinal < best.ordinal))
+            best = (struct choice){ .src = src,
+                                    .segment = i,
+                                    .ordinal = src->seg.head.ordinal };
+    }
+    for (size_t i = 0; i < r->tail_count; i++) {
+        struct tail_source *t = &r->tails[i];
+        bool is_first = !best.src && !best.tail;
+        if (!t->is_used && (is_first || t->ordinal < best.ordinal))
+            best = (struct choice){ .tail = t, .ordinal = t->ordinal };
+    }
+    *ret = best;
+    return best.src || best.tail;
+}
+
+static void
+pass(struct tape_reader *r, const struct choice *c)
+{
+    if (c->tail) {
+        c->tail->is_used = true;
+        return;
+    }
+    settle(r, c->segment, TAPE_NOTE_DAMAGE);
+    c->src->seg.has_head = false;
+}
+
+/* Another segment's block was unpacked since; the window may still have this one. */
+static const char *
+unpack_again(struct tape_reader *r, struct segment *s)
+{
+    size_t size;
+    struct tape_extent extent;
+    struct view v = window_get(&r->window, s->fd, s->head_off, s->head_size);
+    return v.n < TAPE_BLOCK_HEAD
+               ? "file has shrunk"
+               : tape_block_unpack(&s->head, v, &r->records, &size, &extent);
+}
+
+static bool
+load_segment(struct tape_reader *r, const struct choice *c, struct tape_piece *ret)
+{
+    struct segment *s = &c->src->seg;
+    const char *bad = r->decoded == s ? NULL : unpack_again(r, s);
+    if (bad) {
+        notify_segment(r, TAPE_NOTE_DAMAGE, c->segment, s->head_off, s->head_size, bad);
+        return false;
+    }
+    r->decoded = s;
+    *ret = (struct tape_piece){
+        .head = s->head,
+        .records = { r->records.p, r->records.n },
+        .record_count = s->head_extent.record_count,
+        .packed = window_get(&r->window, s->fd, s->head_off, s->head_size),
+        .file_off = s->head_off,
+        .segment = c->segment,
+    };
+    r->last_end_off = s->head_extent.end_byte_off;
+    return true;
+}
+
+/* Why this tail is not one of this recording's; NULL: it is. */
+static const char *
+tail_fault(const struct tape_reader *r, const struct tail_source *t,
+           const struct tape_tail *head)
+{
+    if (head->ordinal != t->ordinal)
+        return "tail is called after another block";
+    if (r->has_tail_id && memcmp(head->session_id, r->tail_id, 16) != 0)
+        return "tail is another session's";
+    if (r->is_last_seen)
+        return "tail after the end of the session";
+    if (head->start_byte_off < r->last_end_off)
+        return "byte offset goes back";
+    return NULL;
+}
+
+static int
+read_tail(struct tape_reader *r, const struct tail_source *t)
+{
+    uint64_t size;
+    int e = r->io->ops->size(r->io, t->fd, &size);
+    if (e < 0)
+        return e;
+    if (size > READER_TAIL_BYTES)
+        size = READER_TAIL_BYTES;
+    buf_clear(&r->tail_bytes);
+    uint8_t *p = buf_grow(&r->tail_bytes, size);
+    if (!p)
+        return -ENOMEM;
+    ssize_t n = size ? tape_io_read_full(r->io, t->fd, p, size, 0) : 0;
+    r->tail_bytes.n = n > 0 ? (size_t)n : 0;
+    return n < 0 ? (int)n : 0;
+}
+
+static bool
+load_tail(struct tape_reader *r, struct tail_source *t, struct tape_piece *ret)
+{
+    struct tape_tail head;
+    uint32_t crc;
+    size_t good;
+    int e = read_tail(r, t);
+    struct view in = { r->tail_bytes.p, r->tail_bytes.n };
+    buf_clear(&r->records);
+    r->decoded = NULL;
+    enum tape_tail_end end = tape_tail_get_records(in, &r->records, &good);
+    const char *fault = e < 0 ? strerror(-e) : NULL;
+    if (!fault && tape_tail_get_head(in, &head, &crc))
+        fault = tail_fault(r, t, &head);
+    if (fault) {
+        good = 0;
+        end = TAPE_TAIL_DAMAGED;
+    }
+    if (end == TAPE_TAIL_DAMAGED) {
+        t->is_bad = true;
+        notify_tail(r, TAPE_NOTE_DAMAGE, t, good, in.n - good,
+                    fault ? fault : "tail record is damaged");
+    } else if (end == TAPE_TAIL_TORN && good > TAPE_TAIL_HEAD) {
+        notify_tail(r, TAPE_NOTE_WARNING, t, good, in.n - good, "unfinished record");
+    }
+    if (good <= TAPE_TAIL_HEAD)
+        return false;
+
+    struct tape_extent extent;
+    struct tape_record first;
+    const char *reason;
+    struct view records = { r->records.p, r->records.n };
+    *ret = (struct tape_piece){ .records = records, .is_tail = true };
+    tape_record_get(records, &first, &reason);
+    ret->head = (struct tape_block){ .start_ts_ns = first.ts_ns,
+                                     .start_byte_off = head.start_byte_off,
+                                     .ordinal = t->ordinal,
+                                     .is_checked = true };
+    tape_block_measure(&ret->head, records, &extent);
+    ret->head.record_count = ret->record_count = extent.record_count;
+    r->last_end_off = extent.end_byte_off;
+    memcpy(r->tail_id, head.session_id, 16);
+    r->has_tail_id = true;
+    return true;
+}
+
+static void
+tell_missing(struct tape_reader *r, const struct choice *c, const struct tape_piece *p)
+{
+    char text[64];
+    uint64_t n = c->ordinal - r->next_ordinal;
+    r->missing_blocks += n;
+    snprintf(text, sizeof(text), "%llu block%s missing before this place",
+             (unsigned long long)n, n == 1 ? " is" : "s are");
+    if (c->tail)
+        notify_tail(r, TAPE_NOTE_DAMAGE, c->tail, 0, 0, text);
+    else if (!c->src->is_bad) /* else what was skipped tells it */
+        notify_segment(r, TAPE_NOTE_DAMAGE, c->segment, p->file_off, 0, text);
+}
+
+static void
+tell_end(struct tape_reader *r)
+{
+    for (unsigned i = 0; i < r->segment_count; i++)
+        settle(r, i, i + 1 == r->segment_count ? TAPE_NOTE_TORN : TAPE_NOTE_DAMAGE);
+    if (!r->piece_count)
+        notify_segment(r, TAPE_NOTE_WARNING, 0, 0, 0, "holds no block");
+    else if (!r->is_last_seen)
+        notify_segment(r, TAPE_NOTE_WARNING, 0, 0, 0,
+                       "has no end of session: it was cut off, or is still going on");
+}
+
+static void
+tell_oddities(struct tape_reader *r, const struct tape_piece *p)
+{
+    if (p->record_count != p->head.record_count)
+        notify_segment(r, TAPE_NOTE_WARNING, p->segment, p->file_off, 0,
+                       "block's record count is wrong");
+    if (r->is_last_seen)
+        notify_segment(r, TAPE_NOTE_WARNING, p->segment, p->file_off, 0,
+                       "block stands behind the last one");
+}
+
+int
+tape_reader_next_piece(struct tape_reader *r, struct tape_piece *ret)
+{
+    struct choice c;
+    struct tape_piece p;
+    for (;;) {
+        if (!choose(r, &c)) {
+            if (r->looks++ < READER_LOOKS_MAX && discover(r) > 0)
+                continue;
+            tell_end(r);
+            return 0;
+        }
+        bool is_new = c.ordinal >= r->next_ordinal &&
+                      (c.tail ? load_tail(r, c.tail, &p) : load_segment(r, &c, &p));
+        if (!is_new) {
+            pass(r, &c);
+            continue;
+        }
+        if (c.ordinal > r->next_ordinal)
+            tell_missing(r, &c, &p);
+        cover(r, c.ordinal);
+        pass(r, &c);
+        tell_oddities(r, &p);
+        r->next_ordinal = c.ordinal + 1;
+        r->is_last_seen = p.head.flags & TAPE_BLOCK_LAST;
+        r->piece_count++;
+        if (r->opt.progress && c.src)
+            r->opt.progress->step(r->opt.progress->ctx, c.src->seg.pos, c.src->seg.size);
+        *ret = p;
+        return 1;
+    }
+}
+
+/* -- records -- */
+
+int
+tape_reader_next(struct tape_reader *r, struct tape_record *ret)
+{
+    const char *reason;
+    if (r->has_pushed_back) {
+        r->has_pushed_back = false;
+        *ret = r->pushed_back;
+        return 1;
+    }
+    while (!r->rest.n) {
+        struct tape_piece p;
+        int more = tape_reader_next_piece(r, &p);
+        if (more <= 0)
+            return more;
+        r->rest = p.records;
+    }
+    size_t n = tape_record_get(r->rest, ret, &reason);
+    r->rest.p += n;
+    r->rest.n -= n;
+    if (ret->tag == TAPE_DATA)
+        r->byte_off = ret->byte_off + ret->bytes.n;
+    return 1;
+}
+
+unsigned
+tape_reader_segments(const struct tape_reader *r)
+{
+    return r->segment_count;
+}
+
+bool
+tape_reader_tail(const struct tape_reader *r, size_t i, uint64_t *ret_ordinal,
+                 bool *ret_is_bad)
+{
+    if (i >= r->tail_count)
+        return false;
+    *ret_ordinal = r->tails[i].ordinal;
+    *ret_is_bad = r->tails[i].is_bad;
+    return true;
+}

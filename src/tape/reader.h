@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader.h -- reads a recording, finished, cut off or still being made.
+ *
+ * Segments and tails are joined by ordinal, first valid copy wins; nothing is changed on
+ * disk. Nothing is delivered that was not checked (doc/ahr-format.md, section 6). What is
+ * missing or odd is told through the notice callback, in order, before the records that
+ * follow it.
+ */
+#ifndef TAPE_READER_H
+#define TAPE_READER_H
+
+#include "tape/block.h"
+#include "tape/io.h"
+#include "tape/record.h"
+
+enum tape_notice_kind {
+    TAPE_NOTE_WARNING, /* odd, nothing is missing */
+    TAPE_NOTE_DAMAGE,  /* bytes of the file that are no good, or blocks that are not there
+                        */
+    TAPE_NOTE_TORN,    /* damage up to the end of the last file */
+};
+
+struct tape_notice {
+    enum tape_notice_kind kind;
+    const char *file;        /* the path of the segment or tail */
+    uint64_t offset, length; /* in that file */
+    const char *text;
+};
+
+typedef void (*tape_notice_fn)(void *ctx, const struct tape_notice *notice);
+
+/* Called with each block: how much of the file lies behind. */
+struct tape_progress {
+    void (*step)(void *ctx, uint64_t done, uint64_t total);
+    void *ctx;
+};
+
+struct tape_reader_options {
+    tape_notice_fn notice; /* NULL: nobody listens */
+    void *ctx;
+    const struct tape_progress *progress; /* NULL: nobody waits */
+};
+
+/* A checked block. Everything is borrowed until the next call. */
+struct tape_piece {
+    struct tape_block head;
+    struct view records;
+    uint32_t record_count; /* as counted */
+    struct view
+        packed; /* the block as it stands in the file; empty when it is from a tail */
+    uint64_t file_off;
+    unsigned segment;
+    bool is_tail;
+};
+
+struct tape_reader;
+
+int tape_reader_open(struct tape_reader **ret, struct tape_io *io, const char *path,
+                     const struct tape_reader_options *opt, struct err *err);
+void tape_reader_close(struct tape_reader *r);
+/* 1, 0 at the end, or a negative error. The record's bytes are borrowed until the next
+ * call. */
+int tape_reader_next(struct tape_reader *r, struct tape_record *ret);
+/* The same by blocks; do not mix with the call above. */
+int tape_reader_next_piece(struct tape_reader *r, struct tape_piece *ret);
+/*
+ * The next record is then the first one that is not wholly before the byte offset (a DATA
+ * that ends behind it; another record when that many bytes have gone by), or not before
+ * the time.
+ */
+int tape_reader_seek_byte(struct tape_reader *r, uint64_t byte_off);
+int tape_reader_seek_time(struct tape_reader *r, uint64_t ts_ns);
+
+/* For repair, after reading to the end: which files there are. A tail is bad when it
+ * holds something that could not be used. */
+unsigned tape_reader_segments(const struct tape_reader *r);
+bool tape_reader_tail(const struct tape_reader *r, size_t i, uint64_t *ret_ordinal,
+                      bool *ret_is_bad);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* reader_priv.h -- a reader's insides, for reading (reader.c) and seeking (seek.c). */
+#ifndef TAPE_READER_PRIV_H
+#define TAPE_READER_PRIV_H
+
+#include "tape/reader.h"
+#include "tape/segment_priv.h"
+#include "tape/tail.h"
+
+enum {
+    READER_TAILS_MAX = 128, /* writers leave 66 at most */
+    READER_SEGMENTS_MAX = 16,
+    READER_TAIL_BYTES = (24 << 20) + 65536, /* 16 MiB of the smallest records, framed */
+    READER_LOOKS_MAX = 3,                   /* at the end, for what has come meanwhile */
+};
+
+struct segment_source {
+    struct segment seg;
+    bool has_ended;
+    bool is_bad;     /* something was skipped and not yet told */
+    bool is_covered; /* … and other files had some of it */
+    uint64_t bad_from;
+    uint64_t missing_before;
+};
+
+struct tail_source {
+    int fd;
+    uint64_t ordinal;
+    bool is_used; /* delivered, or not wanted */
+    bool is_bad;
+};
+
+struct index_entry {
+    uint64_t off, byte_off, ts_ns, ordinal;
+};
+
+struct tape_reader {
+    struct tape_io *io; /* borrowed */
+    char *path;
+    struct tape_reader_options opt;
+    struct segment_source segments[READER_SEGMENTS_MAX];
+    unsigned segment_count;
+    struct tail_source tails[READER_TAILS_MAX]; /* by ordinal */
+    size_t tail_count;
+    int looks;
+
+    struct window window;
+    struct buf records;            /* unpacked */
+    const struct segment *decoded; /* whose head is in `records`; NULL: no one's */
+    struct buf tail_bytes;
+    uint8_t tail_id[16];
+    bool has_tail_id;
+
+    uint64_t next_ordinal, missing_blocks, piece_count, last_end_off;
+    bool is_last_seen;
+
+    struct view rest;  /* of the current piece */
+    uint64_t byte_off; /* behind the last DATA delivered */
+    struct tape_record pushed_back;
+    bool has_pushed_back;
+
+    struct index_entry *index;
+    size_t index_count, index_stride;
+};
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * repair.c -- makes a cut-off recording a proper one.
+ *
+ * First everything is read (survey). Where only the end of the recording is concerned, it
+ * is worked on in place: cut at the last good block, blocks made of tails appended,
+ * synced, tails removed; as long as a tail is there its block can be written again.
+ * Several segments, or a hole that a tail fills, mean a new file (NAME.join) that takes
+ * the recording's place by rename.
+ */
+#include "tape/repair.h"
+
+#include <errno.h>
+
+#include "tape/names.h"
+#include "tape/torn_priv.h"
+
+enum { QUALITY = 4 }; /* fixed, so that every attempt writes the same bytes */
+
+struct repair {
+    struct tape_io *io;                   /* borrowed */
+    const char *path;                     /* borrowed */
+    const struct tape_progress *progress; /* borrowed */
+    int fd; /* of the recording, locked; -1: a dry run without one */
+    struct tape_reader *reader;
+    struct tape_notes notes;
+    struct buf sealed; /* blocks made of tails */
+    uint64_t size;     /* of segment 0 */
+    uint64_t good_end; /* behind its last good block */
+    bool needs_join;
+    struct tape_repair_report report;
+};
+
+static int
+fail(struct repair *rp, int code, const char *what, struct err *err)
+{
+    return err_code(err, code, "cannot %s '%s'", what, rp->path);
+}
+
+/* Opens and locks the recording; one of which only tails are left gets its file. */
+static int
+take(struct repair *rp, bool is_dry_run, struct err *err)
+{
+    int fd = rp->io->ops->open(rp->io, rp->path,
+                               is_dry_run ? TAPE_OPEN_READ : TAPE_OPEN_WRITE);
+    if (fd == -ENOENT && !is_dry_run)
+        fd = rp->io->ops->open(rp->io, rp->path, TAPE_OPEN_CREATE);
+    if (fd == -ENOENT)
+        return 0;
+    if (fd < 0)
+        return fail(rp, fd, "open", err);
+    rp->fd = fd;
+    int r = rp->io->ops->lock(rp->io, fd, rp->path);
+    if (r == -EBUSY)
+        return err_set(err, ERR_BUSY, "'%s' is being recorded or recovered right now",
+                       rp->path);
+    if (!r)
+        r = rp->io->ops->size(rp->io, fd, &rp->size);
+    return r < 0 ? fail(rp, r, "lock", err) : 0;
+}
+
+static int
+open_reader(struct repair *rp, struct err *err)
+{
+    struct tape_reader_options opt = { .notice = tape_notes_add,
+                                       .ctx = &rp->notes,
+                                       .progress = rp->progress };
+    tape_notes_release(&rp->notes);
+    return tape_reader_open(&rp->reader, rp->io, rp->path, &opt, err);
+}
+
+static void
+count_sealed(struct repair *rp, const struct tape_piece *p)
+{
+    rp->report.sealed_blocks++;
+    rp->report.sealed_records += p->record_count;
+    for (struct view in = p->records; in.n;) {
+        struct tape_record rec;
+        const char *reason;
+        size_t n = tape_record_get(in, &rec, &reason);
+        rp->report.sealed_bytes += rec.tag == TAPE_DATA ? rec.bytes.n : 0;
+        in.p += n;
+        in.n -= n;
+    }
+}
+
+static int
+survey(struct repair *rp, struct err *err)
+{
+    struct tape_piece p;
+    int r = open_reader(rp, err);
+    if (r < 0)
+        return r;
+    while ((r = tape_reader_next_piece(rp->reader, &p)) > 0) {
+        rp->report.blocks++;
+        if (p.is_tail) {
+            count_sealed(rp, &p);
+            r = tape_block_seal(&p.head, p.records, QUALITY, &rp->sealed);
+            if (r < 0)
+                return fail(rp, r, "seal the tails of", err);
+        } else {
+            rp->needs_join |= rp->sealed.n > 0;
+            rp->good_end = p.file_off + p.packed.n;
+        }
+    }
+    unsigned segments = tape_reader_segments(rp->reader);
+    rp->needs_join |= segments > 1;
+    rp->report.joined_segments = segments > 1 ? segments : 0;
+    rp->report.damages = rp->notes.damages - rp->notes.is_torn; /* the torn end is cut */
+    if (!rp->report.blocks && rp->size)
+        return err_set(err, ERR_DAMAGED, "'%s' holds no whole block; it is left as it is",
+                       rp->path);
+    return 0;
+}
+
+/* -- what cannot be used -- */
+
+/* The spans that would go away with the old files. In place that is only the torn end. */
+static int
+keep_torn(struct repair *rp, bool is_dry_run, struct err *err)
+{
+    struct torn_span *spans = calloc(rp->notes.count + 1, sizeof(*spans));
+    if (!spans)
+        return fail(rp, -ENOMEM, "repair", err);
+    size_t n = 0, path_len = strlen(rp->path);
+    for (size_t i = 0; i < rp->notes.count; i++) {
+        const struct tape_note *note = &rp->notes.list[i];
+        unsigned segment;
+        bool is_segment = !note->file[path_len] ||
+                          tape_segment_suffix(note->file + path_len, &segment);
+        bool goes = note->kind == TAPE_NOTE_TORN ||
+                    (note->kind == TAPE_NOTE_DAMAGE && rp->needs_join);
+        if (!goes || !is_segment || !note->length)
+            continue;
+        spans[n++] = (struct torn_span){ note->file, note->offset, note->length };
+        rp->report.torn_bytes += note->length;
+    }
+    int r = n && !is_dry_run ? torn_keep(rp->io, rp->path, spans, n) : 0;
+    free(spans);
+    return r < 0 ? fail(rp, r, "keep what is cut off", err) : 0;
+}
+
+/* Tails whose records are safely sealed; one with something unusable in it is kept as
+ * NAME.torn. */
+static int
+remove_tails(struct repair *rp, struct err *err)
+{
+    uint64_t ordinal;
+    bool is_bad;
+    for (size_t i = 0; tape_reader_tail(rp->reader, i, &ordinal, &is_bad); i++) {
+        char path[TAPE_PATH_MAX], torn[TAPE_PATH_MAX + 8];
+        tape_tail_path(path, rp->path, ordinal);
+        snprintf(torn, sizeof(torn), "%s.torn", path);
+        int r = is_bad ? rp->io->ops->rename(rp->io, path, torn)
+                       : rp->io->ops->unlink(rp->io, path);
+        if (r < 0 && r != -ENOENT)
+            return err_code(err, r, "cannot remove '%s'", path);
+    }
+    return 0;
+}
+
+static bool
+has_tails(const struct repair *rp)
+{
+    uint64_t ordinal;
+    bool is_bad;
+    return tape_reader_tail(rp->reader, 0, &ordinal, &is_bad);
+}
+
+/* -- in place -- */
+
+static int
+mend_end(struct repair *rp, struct err *err)
+{
+    int r = 0;
+    if (rp->size > rp->good_end)
+        r = rp->io->ops->truncate(rp->io, rp->fd, rp->good_end);
+    if (!r && rp->sealed.n)
+        r = tape_io_write_all(rp->io, rp->fd, rp->sealed.p, rp->sealed.n, rp->good_end);
+    if (!r)
+        r = tape_io_sync(rp->io, rp->fd);
+    if (!r)
+        r = tape_io_sync_dir(rp->io, rp->path);
+    if (r < 0)
+        return fail(rp, r, "write", err);
+    return remove_tails(rp, err);
+}
+
+/* -- by a new file -- */
+
+static int
+copy_pieces(struct repair *rp, int to, struct err *err)
+{
+    AUTO(buf) block = { 0 };
+    struct tape_piece p;
+    uint64_t off = 0;
+    tape_reader_close(rp->reader);
+    rp->reader = NULL;
+    int r = open_reader(rp, err);
+    if (r < 0)
+        return r;
+    while ((r = tape_reader_next_piece(rp->reader, &p)) > 0) {
+        buf_clear(&block);
+        if (p.is_tail) {
+            r = tape_block_seal(&p.head, p.records, QUALITY, &block);
+            p.packed = (struct view){ block.p, block.n };
+        }
+        if (r >= 0)
+            r = tape_io_write_all(rp->io, to, p.packed.p, p.packed.n, off);
+        if (r < 0)
+            return fail(rp, r, "write the joined", err);
+        off += p.packed.n;
+    }
+    return r;
+}
+
+static int
+put_in_place(struct repair *rp, const char *from, int fd)
+{
+    int r = rp->io->ops->lock(rp->io, fd,
+                              from); /* whoever comes next waits for our tidying */
+    if (!r)
+        r = tape_io_sync(rp->io, fd);
+    if (!r)
+        r = rp->io->ops->rename(rp->io, from, rp->path);
+    if (!r)
+        r = tape_io_sync_dir(rp->io, rp->path);
+    /* From the last, so that none is left behind a hole in the numbers. */
+    for (unsigned i = tape_reader_segments(rp->reader); !r && i-- > 1;) {
+        char path[TAPE_PATH_MAX];
+        tape_segment_path(path, rp->path, i);
+        r = rp->io->ops->unlink(rp->io, path);
+    }
+    return r;
+}
+
+static int
+join(struct repair *rp, struct err *err)
+{
+    char path[TAPE_PATH_MAX];
+    snprintf(path, sizeof(path), "%s.join", rp->path);
+    int r = rp->io->ops->unlink(rp->io, path);
+    if (r < 0 && r != -ENOENT)
+        return fail(rp, r, "join", err);
+    int fd = rp->io->ops->open(rp->io, path, TAPE_OPEN_CREATE);
+    if (fd < 0)
+        return fail(rp, fd, "join", err);
+    r = copy_pieces(rp, fd, err);
+    if (r < 0) {
+        rp->io->ops->unlink(rp->io, path);
+    } else {
+        r = put_in_place(rp, path, fd);
+        if (r < 0)
+            fail(rp, r, "join", err);
+    }
+    if (!r)
+        r = remove_tails(rp, err);
+    rp->io->ops->close(rp->io, fd);
+    return r;
+}
+
+static int
+work(struct repair *rp, bool is_dry_run, struct err *err)
+{
+    int r = survey(rp, err);
+    if (r < 0)
+        return r;
+    if (rp->needs_join && rp->notes.left_out)
+        return err_set(err, ERR_DAMAGED,
+                       "'%s' is damaged in too many places to join its files", rp->path);
+    rp->report.is_changed = rp->needs_join || has_tails(rp) || rp->size > rp->good_end;
+    r = keep_torn(rp, is_dry_run, err);
+    if (r < 0 || is_dry_run || !rp->report.is_changed)
+        return r;
+    return rp->needs_join ? join(rp, err) : mend_end(rp, err);
+}
+
+static int
+look_for(struct repair *rp, struct err *err)
+{
+    struct tape_reader_options none = { 0 };
+    struct tape_reader *r;
+    int e = tape_reader_open(&r, rp->io, rp->path, &none, err);
+    if (!e)
+        tape_reader_close(r);
+    return e;
+}
+
+int
+tape_repair(struct tape_io *io, const char *path, bool is_dry_run,
+            const struct tape_progress *progress, struct tape_repair_report *ret,
+            struct err *err)
+{
+    struct repair rp = { .io = io, .path = path, .fd = -1, .progress = progress };
+    int r = look_for(&rp, err);
+    if (!r)
+        r = take(&rp, is_dry_run, err);
+    if (!r)
+        r = work(&rp, is_dry_run, err);
+    if (rp.reader)
+        tape_reader_close(rp.reader);
+    if (rp.fd >= 0)
+        io->ops->close(io, rp.fd);
+    buf_release(&rp.sealed);
+    tape_notes_release(&rp.notes);
+    if (!r)
+        *ret = rp.report;
+    return r;
+}

@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sealer.c -- the writer's thread.
+ *
+ * A job goes from `queue` (to be written) to `unsynced` (written, not yet known to be on
+ * the disk) and then away, its tail with it. A failed sync makes the file suspect:
+ * whatever is in `unsynced` goes back to the head of the queue, packed as it is, and from
+ * there into the next segment. What `lock` guards stands in one place of the struct; jobs
+ * on the lists are touched by the thread alone.
+ */
+#include "tape/sealer_priv.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "base/clock.h"
+#include "tape/names.h"
+#include "tape/tail.h"
+
+#define SECOND     1000000000ULL
+#define RETRY_NS   (SECOND / 10)
+#define PATIENCE   (2 * SECOND)
+#define TAIL_BATCH (SEALER_WAIT_TAILS + 1)
+
+struct job_list {
+    struct seal_job *first, **end;
+    size_t count;
+};
+
+struct sealer {
+    struct tape_io *io; /* borrowed */
+    char *path;
+    struct tape_writer_options opt;
+    pthread_t thread;
+
+    /* the thread's own */
+    int lock_fd; /* of the recording itself, which carries the lock */
+    int fd;      /* of the current segment; -1: to be opened */
+    unsigned segment;
+    uint64_t end_off; /* where the next block goes */
+    bool has_given_up_sync;
+    struct job_list unsynced;
+
+    pthread_mutex_t lock; /* all below */
+    pthread_cond_t work, room;
+    struct job_list queue;
+    size_t waiting_blocks, waiting_bytes; /* queue and unsynced */
+    size_t unsaved_bytes;
+    int open_tail_fd;
+    uint64_t open_tail_off;
+    int suspect_tail_fd; /* the open tail, after a sync of it failed; else -1 */
+    bool is_dirty; /* something waits for the next interval's sync, since dirty_at_ns */
+    bool is_name_new;
+    uint64_t dirty_at_ns, retry_at_ns, progress_at_ns;
+    uint64_t synced_off, sealed_blocks;
+    int quality;
+    int failing; /* errno of the last write, negative; 0: the disk works */
+    bool is_suspect, is_stopping;
+    bool is_write_told, is_sync_told, is_trouble_new;
+    struct err trouble;
+};
+
+static void
+list_init(struct job_list *l)
+{
+    l->first = NULL;
+    l->end = &l->first;
+    l->count = 0;
+}
+
+static void
+list_push(struct job_list *l, struct seal_job *job)
+{
+    job->next = NULL;
+    *l->end = job;
+    l->end = &job->next;
+    l->count++;
+}
+
+static struct seal_job *
+list_pop(struct job_list *l)
+{
+    struct seal_job *job = l->first;
+    if (!job)
+        return NULL;
+    l->first = job->next;
+    if (!l->first)
+        l->end = &l->first;
+    l->count--;
+    return job;
+}
+
+/* `from` comes before what is in `to`; from is empty afterwards. */
+static void
+list_prepend(struct job_list *to, struct job_list *from)
+{
+    if (!from->first)
+        return;
+    *from->end = to->first;
+    if (!to->first)
+        to->end = from->end;
+    to->first = from->first;
+    to->count += from->count;
+    list_init(from);
+}
+
+void
+seal_job_free(struct seal_job *job)
+{
+    buf_release(&job->bytes);
+    free(job);
+}
+
+static void
+tell(struct sealer *s, bool *is_told, int code, const char *what)
+{
+    if (*is_told)
+        return;
+    *is_told = true;
+    s->is_trouble_new = true;
+    err_code(&s->trouble, code, "%s '%s'", what, s->path);
+}
+
+static bool
+syncs(const struct sealer *s)
+{
+    return s->opt.sync != TAPE_SYNC_NONE && !s->has_given_up_sync;
+}
+
+static void
+set_dirty(struct sealer *s)
+{
+    if (!s->is_dirty) {
+        s->is_dirty = true;
+        s->dirty_at_ns = clock_mono_ns();
+    }
+}
+
+static void
+made_progress(struct sealer *s)
+{
+    s->progress_at_ns = clock_mono_ns();
+    pthread_cond_broadcast(&s->room);
+}
+
+/* The tail of a job that is safe elsewhere. A tail that cannot be removed is dropped by
+ * recovery, since its ordinal is sealed. */
+static void
+let_go(struct sealer *s, struct seal_job *job)
+{
+    if (job->tail_fd >= 0) {
+        char path[TAPE_PATH_MAX];
+        tape_tail_path(path, s->path, job->head.ordinal);
+        s->io->ops->unlink(s->io, path);
+        s->io->ops->close(s->io, job->tail_fd);
+    }
+    seal_job_free(job);
+}
+
+static int
+quality_for(const struct sealer *s, size_t waiting)
+{
+    if (!s->opt.is_adaptive || waiting <= 8)
+        return s->opt.quality;
+    int low = waiting <= 16 ? 1 : 0;
+    return low < s->opt.quality ? low : s->opt.quality;
+}
+
+static int
+pack(struct seal_job *job, int quality)
+{
+    if (job->is_packed)
+        return 0;
+    if (!job->is_stripped) {
+        job->bytes.n = tape_tail_strip(job->bytes.p, job->bytes.n);
+        job->is_stripped = true;
+    }
+    struct buf packed = { 0 };
+    int r = tape_block_seal(&job->head, (struct view){ job->bytes.p, job->bytes.n },
+                            quality, &packed);
+    if (r < 0) {
+        buf_release(&packed);
+        return r;
+    }
+    buf_release(&job->bytes);
+    job->bytes = packed;
+    job->is_packed = true;
+    return 0;
+}
+
+static int
+open_segment(struct sealer *s)
+{
+    if (s->fd >= 0)
+        return 0;
+    char path[TAPE_PATH_MAX];
+    tape_segment_path(path, s->path, s->segment);
+    int fd = s->io->ops->open(s->io, path, TAPE_OPEN_CREATE);
+    if (fd < 0)
+        return fd;
+    s->fd = fd;
+    s->end_off = 0;
+    sealer_note_name(s);
+    return 0;
+}
+
+static void
+close_segment(struct sealer *s)
+{
+    if (s->fd >= 0 && s->fd != s->lock_fd)
+        s->io->ops->close(s->io, s->fd);
+    s->fd = -1;
+}
+
+static int
+write_block(struct sealer *s, struct seal_job *job, int quality)
+{
+    int r = pack(job, quality);
+    if (!r)
+        r = open_segment(s);
+    /* At the known end, not appended: what an attempt that failed half-way left is
+     * written over. */
+    if (!r)
+        r = tape_io_write_all(s->io, s->fd, job->bytes.p, job->bytes.n, s->end_off);
+    if (!r)
+        s->end_off += job->bytes.n;
+    return r;
+}
+
+/* Called and returns with the lock held; lets go of it for the work. */
+static void
+write_one(struct sealer *s)
+{
+    struct seal_job *job = s->queue.first;
+    int quality = quality_for(s, s->queue.count);
+    pthread_mutex_unlock(&s->lock);
+    int r = write_block(s, job, quality);
+    pthread_mutex_lock(&s->lock);
+    s->failing = r;
+    if (r < 0) {
+        s->retry_at_ns = clock_mono_ns() + RETRY_NS;
+        tell(s, &s->is_write_told, r, "cannot write");
+        pthread_cond_broadcast(&s->room);
+        return;
+    }
+    list_pop(&s->queue);
+    s->quality = quality;
+    s->sealed_blocks++;
+    if (!job->is_saved)
+        s->unsaved_bytes -= job->raw_len;
+    job->is_saved = true;
+    if (syncs(s)) {
+        list_push(&s->unsynced, job);
+        set_dirty(s);
+    } else {
+        s->waiting_blocks--;
+        s->waiting_bytes -= job->raw_len;
+        let_go(s, job);
+    }
+    made_progress(s);
+}
+
+/* What a sync is about to cover, noted under the lock. */
+struct sync_round {
+    struct seal_job *jobs[SEALER_WAIT_TAILS]; /* queued, whole in their tails */
+    size_t job_count;
+    bool is_queue_covered; /* jobs[] is all of the queue */
+    int open_tail_fd;
+    uint64_t open_tail_off;
+    bool is_open_tail_bad; /* out: its sync failed */
+    bool is_name_new;
+};
+
+static void
+begin_round(struct sealer *s, struct sync_round *round)
+{
+    *round = (struct sync_round){ .open_tail_fd = -1, .is_name_new = s->is_name_new };
+    s->is_name_new = false;
+    s->is_dirty = false;
+    if (s->opt.sync != TAPE_SYNC_INTERVAL)
+        return;
+    struct seal_job *job = s->queue.first;
+    for (; job && job->is_tail_whole && round->job_count < SEALER_WAIT_TAILS;
+         job = job->next)
+        round->jobs[round->job_count++] = job;
+    round->is_queue_covered = !job;
+    if (s->open_tail_fd != s->suspect_tail_fd)
+        round->open_tail_fd = s->open_tail_fd;
+    round->open_tail_off = s->open_tail_off;
+}
+
+/* Raises *off to the end of what the tails now hold for good; stops at the first failure.
+ */
+static int
+sync_tails(struct sealer *s, struct sync_round *round, uint64_t *off)
+{
+    for (size_t i = 0; i < round->job_count; i++) {
+        struct seal_job *job = round->jobs[i];
+        int r = job->is_tail_synced ? 0 : tape_io_sync(s->io, job->tail_fd);
+        if (r < 0) {
+            job->is_tail_whole = false; /* a later sync that says OK is not believed */
+            return r;
+        }
+        job->is_tail_synced = true;
+        *off = job->end_byte_off;
+    }
+    if (!round->is_queue_covered || round->open_tail_fd < 0)
+        return 0;
+    int r = tape_io_sync(s->io, round->open_tail_fd);
+    if (!r)
+        *off = round->open_tail_off;
+    else
+        round->is_open_tail_bad = true;
+    return r;
+}
+
+/* The file cannot be believed any more: all since the last good sync goes to the next
+ * one. */
+static void
+leave_segment(struct sealer *s)
+{
+    s->is_suspect = true;
+    if (s->segment + 1 >= SEALER_SEGMENTS_MAX) {
+        s->has_given_up_sync = true;
+        return;
+    }
+    close_segment(s);
+    s->segment++;
+    list_prepend(&s->queue, &s->unsynced);
+}
+
+/* The tail whose sync failed: still the open one, or in the queue by now. */
+static void
+distrust_tail(struct sealer *s, int tail_fd)
+{
+    if (s->open_tail_fd == tail_fd)
+        s->suspect_tail_fd = tail_fd;
+    for (struct seal_job *job = s->queue.first; job; job = job->next)
+        if (job->tail_fd == tail_fd)
+            job->is_tail_whole = false;
+}
+
+static void
+release_synced(struct sealer *s, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct seal_job *job = list_pop(&s->unsynced);
+        bytes += job->raw_len;
+        let_go(s, job);
+    }
+    pthread_mutex_lock(&s->lock);
+    s->waiting_blocks -= count;
+    s->waiting_bytes -= bytes;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Called and returns with the lock held; lets go of it for the work. */
+static void
+sync_all(struct sealer *s)
+{
+    struct sync_round round;
+    begin_round(s, &round);
+    uint64_t off = s->synced_off;
+    pthread_mutex_unlock(&s->lock);
+
+    size_t count = s->unsynced.count;
+    int r = count ? tape_io_sync(s->io, s->fd) : 0;
+    bool is_segment_bad = r < 0;
+    if (!r && round.is_name_new)
+        r = tape_io_sync_dir(s->io, s->path);
+    if (!is_segment_bad) {
+        for (struct seal_job *job = s->unsynced.first; !r && job; job = job->next)
+            off = job->end_byte_off;
+        release_synced(s, count);
+    }
+    if (!r)
+        r = sync_tails(s, &round, &off);
+
+    pthread_mutex_lock(&s->lock);
+    if (r < 0) {
+        s->is_suspect = true;
+        tell(s, &s->is_sync_told, r, "cannot sync");
+    }
+    if (round.is_open_tail_bad)
+        distrust_tail(s, round.open_tail_fd);
+    if (is_segment_bad)
+        leave_segment(s);
+    if (s->has_given_up_sync) {
+        pthread_mutex_unlock(&s->lock);
+        release_synced(s, s->unsynced.count);
+        pthread_mutex_lock(&s->lock);
+    }
+    if (off > s->synced_off)
+        s->synced_off = off;
+    made_progress(s);
+}
+
+static bool
+is_sync_due(const struct sealer *s, uint64_t now_ns)
+{
+    if (!syncs(s) || !s->is_dirty)
+        return false;
+    if (s->unsynced.count &&
+        (s->opt.sync != TAPE_SYNC_INTERVAL || (s->is_stopping && !s->queue.count) ||
+         s->waiting_blocks >= SEALER_WAIT_TAILS / 2 ||
+         s->waiting_bytes >= SEALER_WAIT_BYTES / 2))
+        return true;
+    return now_ns - s->dirty_at_ns >= SECOND;
+}
+
+static void
+wait_until(struct sealer *s, pthread_cond_t *cond, uint64_t at_ns)
+{
+    struct timespec ts = { .tv_sec = (time_t)(at_ns / SECOND),
+                           .tv_nsec = (long)(at_ns % SECOND) };
+    pthread_cond_timedwait(cond, &s->lock, &ts);
+}
+
+static void
+wait_for_work(struct sealer *s)
+{
+    uint64_t at_ns = UINT64_MAX;
+    if (syncs(s) && s->is_dirty)
+        at_ns = s->dirty_at_ns + SECOND;
+    if (s->queue.count && s->retry_at_ns < at_ns)
+        at_ns = s->retry_at_ns;
+    if (at_ns == UINT64_MAX)
+        pthread_cond_wait(&s->work, &s->lock);
+    else
+        wait_until(s, &s->work, at_ns);
+}
+
+static bool
+is_done(const struct sealer *s, uint64_t now_ns)
+{
+    if (!s->is_stopping)
+        return false;
+    if (!s->queue.count && !s->unsynced.count)
+        return true;
+    return s->failing && now_ns - s->progress_at_ns >= PATIENCE;
+}
+
+static void *
+run(void *arg)
+{
+    struct sealer *s = arg;
+    pthread_mutex_lock(&s->lock);
+    for (;;) {
+        uint64_t now_ns = clock_mono_ns();
+        if (is_done(s, now_ns))
+            break;
+        if (is_sync_due(s, now_ns))
+            sync_all(s);
+        else if (s->queue.count && (!s->failing || now_ns >= s->retry_at_ns))
+            write_one(s);
+        else
+            wait_for_work(s);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+static void
+init_locks(struct sealer *s)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->work, &attr);
+    pthread_cond_init(&s->room, &attr);
+    pthread_condattr_destroy(&attr);
+    pthread_mutex_init(&s->lock, NULL);
+}
+
+static void
+sealer_free(struct sealer *s)
+{
+    for (struct seal_job *job;
+         (job = list_pop(&s->queue)) || (job = list_pop(&s->unsynced));) {
+        if (job->tail_fd >= 0)
+            s->io->ops->close(s->io, job->tail_fd);
+        seal_job_free(job);
+    }
+    pthread_cond_destroy(&s->work);
+    pthread_cond_destroy(&s->room);
+    pthread_mutex_destroy(&s->lock);
+    free(s->path);
+    free(s);
+}
+
+int
+sealer_start(struct sealer **ret, struct tape_io *io, const char *path, int fd,
+             const struct tape_writer_options *opt, struct err *err)
+{
+    struct sealer *s = calloc(1, sizeof(*s));
+    char *copy = strdup(path);
+    if (!s || !copy) {
+        free(s);
+        free(copy);
+        return err_code(err, -ENOMEM, "cannot record '%s'", path);
+    }
+    s->io = io;
+    s->path = copy;
+    s->opt = *opt;
+    s->fd = s->lock_fd = fd;
+    s->open_tail_fd = s->suspect_tail_fd = -1;
+    s->quality = opt->quality;
+    s->is_name_new = true;
+    s->progress_at_ns = clock_mono_ns();
+    list_init(&s->queue);
+    list_init(&s->unsynced);
+    init_locks(s);
+
+    /* Signals are for the thread that appends. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int r = pthread_create(&s->thread, NULL, run, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (r) {
+        sealer_free(s);
+        return err_code(err, -r, "cannot start the writer's thread");
+    }
+    *ret = s;
+    return 0;
+}
+
+static bool
+has_room(const struct sealer *s, const struct seal_job *job)
+{
+    return !s->waiting_blocks || (s->waiting_blocks < SEALER_WAIT_TAILS &&
+                                  s->waiting_bytes + job->raw_len <= SEALER_WAIT_BYTES);
+}
+
+int
+sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait)
+{
+    pthread_mutex_lock(&s->lock);
+    uint64_t since_ns = clock_mono_ns();
+    int r = 0;
+    while (wait != SEALER_FORCE && !has_room(s, job)) {
+        if (s->progress_at_ns > since_ns)
+            since_ns = s->progress_at_ns;
+        if (wait == SEALER_NO_WAIT || s->failing ||
+            clock_mono_ns() - since_ns >= PATIENCE) {
+            r = s->failing ? s->failing : -ETIMEDOUT;
+            break;
+        }
+        wait_until(s, &s->room, since_ns + PATIENCE);
+    }
+    if (!r) {
+        list_push(&s->queue, job);
+        s->waiting_blocks++;
+        s->waiting_bytes += job->raw_len;
+        s->unsaved_bytes += job->is_saved ? 0 : job->raw_len;
+        if (job->tail_fd >= 0 && job->tail_fd == s->suspect_tail_fd) {
+            job->is_tail_whole = false;
+            s->suspect_tail_fd = -1;
+        }
+        s->open_tail_fd = -1;
+        pthread_cond_signal(&s->work);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return r;
+}
+
+void
+sealer_note_tail(struct sealer *s, int tail_fd, uint64_t byte_off)
+{
+    pthread_mutex_lock(&s->lock);
+    s->open_tail_fd = tail_fd;
+    s->open_tail_off = byte_off;
+    if (s->opt.sync == TAPE_SYNC_INTERVAL && !s->is_dirty) {
+        set_dirty(s);
+        pthread_cond_signal(&s->work);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void
+sealer_note_name(struct sealer *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->is_name_new = true;
+    pthread_mutex_unlock(&s->lock);
+}
+
+size_t
+sealer_unsaved(struct sealer *s)
+{
+    pthread_mutex_lock(&s->lock);
+    size_t n = s->unsaved_bytes;
+    pthread_mutex_unlock(&s->lock);
+    return n;
+}
+
+void
+sealer_status(struct sealer *s, struct tape_writer_status *st)
+{
+    pthread_mutex_lock(&s->lock);
+    st->synced_byte_off = s->synced_off;
+    st->sealed_blocks = s->sealed_blocks;
+    st->waiting_blocks = s->waiting_blocks;
+    st->quality = s->quality;
+    st->is_suspect = s->is_suspect;
+    st->is_failing = s->failing != 0;
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool
+sealer_trouble(struct sealer *s, struct err *ret)
+{
+    pthread_mutex_lock(&s->lock);
+    bool is_new = s->is_trouble_new;
+    s->is_trouble_new = false;
+    if (is_new)
+        *ret = s->trouble;
+    pthread_mutex_unlock(&s->lock);
+    return is_new;
+}
+
+int
+sealer_finish(struct sealer *s, struct tape_writer_status *st, bool *ret_segments,
+              struct err *err)
+{
+    pthread_mutex_lock(&s->lock);
+    s->is_stopping = true;
+    s->progress_at_ns = clock_mono_ns();
+    pthread_cond_signal(&s->work);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+
+    int r = 0;
+    if (s->queue.count)
+        r = err_code(err, s->failing, "cannot write '%s'", s->path);
+    *ret_segments = s->segment > 0;
+    sealer_status(s, st);
+    close_segment(s);
+    s->io->ops->close(s->io, s->lock_fd);
+    sealer_free(s);
+    return r;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sealer_priv.h -- the writer's thread: compress, write, sync, and let go of tails.
+ *
+ * The writer hands over whole blocks; from then on they are the thread's alone. A tail
+ * file is removed only when a sync of the recording that covers its block has succeeded
+ * (with TAPE_SYNC_NONE: when the block is written). Blocks are written strictly in order.
+ */
+#ifndef TAPE_SEALER_PRIV_H
+#define TAPE_SEALER_PRIV_H
+
+#include "tape/block.h"
+#include "tape/io.h"
+#include "tape/writer.h"
+
+enum {
+    SEALER_WAIT_TAILS = 64,       /* blocks not yet safely sealed */
+    SEALER_WAIT_BYTES = 16 << 20, /* their records */
+    SEALER_SEGMENTS_MAX =
+        8, /* after that many failed syncs no further one is asked for */
+};
+
+struct seal_job {
+    struct seal_job *next;
+    struct tape_block head;
+    uint64_t end_byte_off;
+    struct buf
+        bytes;      /* the tail file's contents, then the records alone, then the block */
+    size_t raw_len; /* bytes of records */
+    int tail_fd;    /* -1: none */
+    bool is_tail_whole;   /* all of it is in its tail file */
+    bool is_tail_synced;  /* … and that file has been synced */
+    bool is_tail_suspect; /* a sync of it has failed; the appending thread's own note */
+    bool is_saved;        /* it is whole in some file */
+    bool is_stripped, is_packed; /* what `bytes` is */
+};
+
+struct sealer;
+
+int sealer_start(struct sealer **ret, struct tape_io *io, const char *path, int fd,
+                 const struct tape_writer_options *opt, struct err *err);
+void seal_job_free(struct seal_job *job);
+enum sealer_wait { SEALER_NO_WAIT, SEALER_WAIT, SEALER_FORCE };
+/*
+ * Hands the job over. When the queue is full, SEALER_WAIT waits for room, at most 2 s
+ * without progress and not at all when the disk is known to fail; SEALER_FORCE goes over
+ * the limit. Returns 0, or an error and the job stays the caller's.
+ */
+int sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait);
+/* The open block's tail, for TAPE_SYNC_INTERVAL: records up to byte_off are in it. */
+void sealer_note_tail(struct sealer *s, int tail_fd, uint64_t byte_off);
+/* A new name stands in the folder. */
+void sealer_note_name(struct sealer *s);
+/* Bytes of records that are in no file yet. */
+size_t sealer_unsaved(struct sealer *s);
+void sealer_status(struct sealer *s, struct tape_writer_status *st);
+/* True once for each new trouble, which is described in *ret. */
+bool sealer_trouble(struct sealer *s, struct err *ret);
+/*
+ * Writes what waits and ends the thread; gives up after 2 s without progress on a failing
+ * disk. Returns 0, or the error that kept blocks from being sealed (their tails stay).
+ * Frees s.
+ */
+int sealer_finish(struct sealer *s, struct tape_writer_status *st, bool *ret_segments,
+                  struct err *err);
+
+#endif

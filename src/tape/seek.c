@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seek.c -- to a byte or a time without unpacking what lies before.
+ *
+ * The index comes from block headers alone and is only a hint where to begin: blocks are
+ * checked when they are read. It ends where the headers stop making sense; what lies
+ * behind is reached by reading on. Its size is bounded: when full, every second entry
+ * goes and the stride doubles.
+ */
+#include "tape/reader_priv.h"
+
+#include <errno.h>
+
+enum { INDEX_MAX = 1 << 16 };
+
+static void
+thin_out(struct tape_reader *r)
+{
+    r->index_count /= 2;
+    r->index_stride *= 2;
+    for (size_t i = 0; i < r->index_count; i++)
+        r->index[i] = r->index[2 * i];
+}
+
+static bool
+read_header(struct tape_reader *r, struct segment *s, uint64_t off,
+            struct tape_block *ret)
+{
+    uint8_t p[TAPE_BLOCK_HEAD];
+    return tape_io_read_full(r->io, s->fd, p, sizeof(p), off) == (ssize_t)sizeof(p) &&
+           !tape_block_parse(p, ret) &&
+           TAPE_BLOCK_HEAD + ret->packed_len <= s->size - off;
+}
+
+static int
+build_index(struct tape_reader *r)
+{
+    struct segment *s = &r->segments[0].seg;
+    struct tape_block b;
+    uint64_t off = 0, last_byte = 0, last_ts = 0;
+    r->index = calloc(INDEX_MAX, sizeof(r->index[0]));
+    if (!r->index)
+        return -ENOMEM;
+    r->index_stride = 1;
+    for (uint64_t n = 0; off < s->size && read_header(r, s, off, &b); n++) {
+        const uint64_t mask = (1U << TAPE_ORDINAL_BITS) - 1;
+        if ((b.is_checked && b.ordinal != (n & mask)) || b.start_byte_off < last_byte)
+            break;
+        last_byte = b.start_byte_off;
+        last_ts = b.start_ts_ns > last_ts ? b.start_ts_ns : last_ts;
+        if (r->index_count == INDEX_MAX)
+            thin_out(r);
+        if (n % r->index_stride == 0)
+            r->index[r->index_count++] = (struct index_entry){
+                .off = off, .byte_off = last_byte, .ts_ns = last_ts, .ordinal = n
+            };
+        off += TAPE_BLOCK_HEAD + b.packed_len;
+    }
+    return 0;
+}
+
+static void
+rewind_to(struct tape_reader *r, const struct index_entry *e)
+{
+    struct tape_block b = { .start_byte_off = e->byte_off,
+                            .start_ts_ns = e->ts_ns,
+                            .ordinal = e->ordinal };
+    for (unsigned i = 0; i < r->segment_count; i++) {
+        struct segment_source *src = &r->segments[i];
+        segment_jump(&src->seg, e->off, &b);
+        src->has_ended = src->is_bad = false;
+    }
+    for (size_t i = 0; i < r->tail_count; i++)
+        r->tails[i].is_used = false;
+    r->next_ordinal = e->ordinal;
+    r->byte_off = r->last_end_off = e->byte_off;
+    r->missing_blocks = 0;
+    r->is_last_seen = r->has_pushed_back = false;
+    r->rest.n = 0;
+    r->looks = 0;
+}
+
+/* Begins at the last block that starts before the place; `is_before` knows. */
+static int
+go_near(struct tape_reader *r, bool (*is_before)(const struct index_entry *, uint64_t),
+        uint64_t target)
+{
+    static const struct index_entry start;
+    /* Several segments overlap; then everything is read from the start. */
+    if (r->segment_count == 1 && !r->index) {
+        int e = build_index(r);
+        if (e < 0)
+            return e;
+    }
+    size_t low = 0, high = r->segment_count == 1 ? r->index_count : 0;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (is_before(&r->index[mid], target))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    rewind_to(r, low ? &r->index[low - 1] : &start);
+    return 0;
+}
+
+static bool
+starts_before_byte(const struct index_entry *e, uint64_t byte_off)
+{
+    return e->byte_off < byte_off;
+}
+
+static bool
+starts_before_time(const struct index_entry *e, uint64_t ts_ns)
+{
+    return e->ts_ns < ts_ns;
+}
+
+static int
+push_back(struct tape_reader *r, const struct tape_record *rec)
+{
+    r->pushed_back = *rec;
+    r->has_pushed_back = true;
+    return 0;
+}
+
+int
+tape_reader_seek_byte(struct tape_reader *r, uint64_t byte_off)
+{
+    struct tape_record rec;
+    int e = go_near(r, starts_before_byte, byte_off);
+    while (!e && (e = tape_reader_next(r, &rec)) > 0) {
+        if (r->byte_off > byte_off || (r->byte_off == byte_off && rec.tag != TAPE_DATA))
+            return push_back(r, &rec);
+        e = 0;
+    }
+    return e;
+}
+
+int
+tape_reader_seek_time(struct tape_reader *r, uint64_t ts_ns)
+{
+    struct tape_record rec;
+    int e = go_near(r, starts_before_time, ts_ns);
+    while (!e && (e = tape_reader_next(r, &rec)) > 0) {
+        if (rec.ts_ns >= ts_ns)
+            return push_back(r, &rec);
+        e = 0;
+    }
+    return e;
+}

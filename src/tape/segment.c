@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "tape/segment_priv.h"
+
+#include "base/le.h"
+
+enum {
+    WINDOW_BYTES = 256 << 10,
+    PAGE_BYTES = 4096,
+    SCAN_BYTES = 64 << 10,
+    BLOCK_BYTES_MAX = TAPE_BLOCK_HEAD_OLD + TAPE_BLOCK_PACKED_MAX,
+};
+
+void
+window_release(struct window *w)
+{
+    buf_release(&w->bytes);
+}
+
+/* Page by page, with zeros for what cannot be read: its neighbours still can. */
+static size_t
+read_pages(struct window *w, uint8_t *p, size_t n, uint64_t off)
+{
+    for (size_t done = 0, take; done < n; done += take) {
+        take = n - done < PAGE_BYTES ? n - done : (size_t)PAGE_BYTES;
+        ssize_t r = tape_io_read_full(w->io, w->fd, p + done, take, off + done);
+        if (r < 0) {
+            w->failed = (int)r;
+            memset(p + done, 0, take);
+        } else if ((size_t)r < take) {
+            return done + (size_t)r;
+        }
+    }
+    return n;
+}
+
+static void
+window_fill(struct window *w, int fd, uint64_t off, size_t n)
+{
+    size_t keep = 0;
+    if (w->fd == fd && off >= w->off && off - w->off < w->bytes.n) {
+        keep = w->bytes.n - (size_t)(off - w->off);
+        memmove(w->bytes.p, w->bytes.p + (off - w->off), keep);
+    }
+    w->fd = fd;
+    w->off = off;
+    w->bytes.n = keep;
+    w->bytes.ceiling = BLOCK_BYTES_MAX + WINDOW_BYTES;
+    n = n > WINDOW_BYTES ? n : (size_t)WINDOW_BYTES;
+    uint8_t *p = buf_grow(&w->bytes, n - keep);
+    if (!p)
+        return;
+    ssize_t got = tape_io_read_full(w->io, fd, p, n - keep, off + keep);
+    if (got < 0)
+        got = (ssize_t)read_pages(w, p, n - keep, off + keep);
+    w->bytes.n = keep + (size_t)got;
+}
+
+struct view
+window_get(struct window *w, int fd, uint64_t off, size_t n)
+{
+    bool has_all = w->fd == fd && off >= w->off && off - w->off <= w->bytes.n &&
+                   w->bytes.n - (off - w->off) >= n;
+    if (!has_all)
+        window_fill(w, fd, off, n);
+    size_t left = w->bytes.n - (size_t)(off - w->off);
+    return (struct view){ w->bytes.p + (off - w->off), left < n ? left : n };
+}
+
+void
+segment_begin(struct segment *s, int fd, uint64_t size)
+{
+    *s = (struct segment){ .fd = fd, .budget = SCAN_BYTES };
+    segment_grow(s, size);
+}
+
+void
+segment_grow(struct segment *s, uint64_t size)
+{
+    s->budget += 4 * (size - s->size);
+    s->size = size;
+}
+
+void
+segment_jump(struct segment *s, uint64_t off, const struct tape_block *b)
+{
+    s->has_head = false;
+    s->pos = off;
+    s->next_ordinal = b->ordinal;
+    s->next_byte_off = b->start_byte_off;
+    s->next_ts_ns = b->start_ts_ns;
+}
+
+/* Why a block with this header cannot follow what came before; completes its ordinal. */
+static const char *
+order_fault(const struct segment *s, struct tape_block *b, bool is_after_damage)
+{
+    if (s->is_begun && s->has_checks && !b->is_checked)
+        return "block without checksum among checksummed ones";
+    if (b->start_byte_off < s->next_byte_off)
+        return "byte offset goes back";
+    if (is_after_damage && b->is_checked && b->start_ts_ns < s->next_ts_ns)
+        return "time goes back";
+    if (s->is_begun ? !s->has_checks : !b->is_checked) {
+        b->ordinal = s->next_ordinal;
+        return NULL;
+    }
+    const uint64_t range = 1U << TAPE_ORDINAL_BITS;
+    uint64_t ahead = (b->ordinal - s->next_ordinal) & (range - 1);
+    if (ahead >= range / 2)
+        return "block stands out of order";
+    b->ordinal = s->next_ordinal + ahead;
+    return NULL;
+}
+
+/* Takes the work out of the budget; false when it does not suffice. */
+static bool
+spend(struct segment *s, uint64_t work)
+{
+    if (s->budget < work)
+        return false;
+    s->budget -= work;
+    return true;
+}
+
+static const char out_of_budget[] = "too many false block headers; gave up looking";
+
+/* NULL when a valid block stands at off: it is the head then. *ret_size: its claimed
+ * size. */
+static const char *
+try_at(struct segment *s, struct window *w, uint64_t off, bool is_after_damage,
+       struct buf *records, uint64_t *ret_size)
+{
+    struct tape_block b;
+    struct view v = window_get(w, s->fd, off, TAPE_BLOCK_HEAD);
+    *ret_size = 0;
+    if (v.n < TAPE_BLOCK_HEAD)
+        return "block header is cut short";
+    const char *bad = tape_block_parse(v.p, &b);
+    if (bad == tape_block_bad_version && !is_after_damage)
+        s->bad_version = get_le16(v.p + 4);
+    if (bad)
+        return bad;
+    *ret_size = TAPE_BLOCK_HEAD + (uint64_t)b.packed_len;
+    if (*ret_size > s->size - off)
+        return "payload is cut short";
+    bad = order_fault(s, &b, is_after_damage);
+    if (bad)
+        return bad;
+    uint64_t work = *ret_size + (b.is_checked ? 0 : b.raw_len);
+    if (is_after_damage && !spend(s, work))
+        return out_of_budget;
+    v = window_get(w, s->fd, off, TAPE_BLOCK_HEAD_OLD + (size_t)b.packed_len);
+    bad = tape_block_unpack(&b, v, records, &s->head_size, &s->head_extent);
+    if (bad)
+        return bad;
+    s->has_head = true;
+    s->head = b;
+    s->head_off = off;
+    return NULL;
+}
+
+/* The first place at or behind off where a valid block stands, or the end. */
+static uint64_t
+scan(struct segment *s, struct window *w, uint64_t off, struct buf *records)
+{
+    uint64_t size;
+    while (off + TAPE_BLOCK_HEAD <= s->size) {
+        struct view v = window_get(w, s->fd, off, SCAN_BYTES);
+        const uint8_t *hit = v.n < 4 ? NULL : memmem(v.p, v.n, tape_block_magic, 4);
+        if (!hit) {
+            if (v.n < SCAN_BYTES)
+                break;
+            off += v.n - 3;
+            continue;
+        }
+        off += (uint64_t)(hit - v.p);
+        const char *bad = try_at(s, w, off, true, records, &size);
+        if (!bad)
+            return off;
+        if (bad == out_of_budget) {
+            snprintf(s->bad_reason, sizeof(s->bad_reason), "%s", bad);
+            break;
+        }
+        off += 4;
+    }
+    return s->size;
+}
+
+/* From the bad place at s->pos to the next good one, or the end. */
+static void
+skip_bad(struct segment *s, struct window *w, uint64_t claimed, struct buf *records)
+{
+    uint64_t end = s->size, size;
+    s->bad_off = s->pos;
+    if (claimed && claimed < s->size - s->pos &&
+        !try_at(s, w, s->pos + claimed, true, records, &size))
+        end = s->pos + claimed;
+    else
+        end = scan(s, w, s->pos + 4, records);
+    s->bad_len = end - s->bad_off;
+    s->pos = end;
+}
+
+static void
+note_reason(struct segment *s, const struct window *w, const char *bad)
+{
+    if (w->failed)
+        snprintf(s->bad_reason, sizeof(s->bad_reason), "cannot be read: %s",
+                 strerror(-w->failed));
+    else if (bad == tape_block_bad_version)
+        snprintf(s->bad_reason, sizeof(s->bad_reason),
+                 "format version %u is not supported", s->bad_version);
+    else
+        snprintf(s->bad_reason, sizeof(s->bad_reason), "%s", bad);
+}
+
+bool
+segment_find(struct segment *s, struct window *w, struct buf *records)
+{
+    uint64_t claimed;
+    s->bad_len = 0;
+    s->has_head = false;
+    if (s->pos >= s->size)
+        return false;
+    w->failed = 0;
+    const char *bad = try_at(s, w, s->pos, false, records, &claimed);
+    if (bad) {
+        note_reason(s, w, bad);
+        skip_bad(s, w, claimed, records);
+    }
+    if (!s->has_head)
+        return false;
+    if (!s->is_begun) {
+        s->is_begun = true;
+        s->has_checks = s->head.is_checked;
+    }
+    s->pos = s->head_off + s->head_size;
+    s->next_ordinal = s->head.ordinal + 1;
+    /* Files without checksums are other writers', who may count otherwise. */
+    s->next_byte_off = s->has_checks ? s->head_extent.end_byte_off
+                                     : s->head.start_byte_off;
+    s->next_ts_ns = s->head_extent.last_ts_ns;
+    return true;
+}

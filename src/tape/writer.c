@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer.c -- the appending side of a recording.
+ *
+ * `cur` is the block being filled; its bytes are, from the first to the last, those of
+ * its tail file, so that one write brings the file up to date whatever failed before.
+ * When the tail cannot be written the block goes to the sealer at once, in case the
+ * recording itself still can.
+ */
+#include "tape/writer.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "base/clock.h"
+#include "tape/names.h"
+#include "tape/repair.h"
+#include "tape/sealer_priv.h"
+#include "tape/tail.h"
+
+enum {
+    HELD_MAX = 8 << 20,       /* records kept in memory alone, and the largest block */
+    RESUME_BELOW = 4 << 20,   /* after dropping, go on when this little is held */
+    RETRY_NS = 100 * 1000000, /* between attempts to write a tail that failed */
+};
+
+const struct tape_writer_options tape_writer_defaults = {
+    .quality = 4,
+    .is_adaptive = true,
+    .block_bytes = 256 << 10,
+    .block_ns = 10000000000,
+    .sync = TAPE_SYNC_INTERVAL,
+    .cols = 80,
+    .rows = 24,
+};
+
+struct tape_writer {
+    struct tape_io *io; /* borrowed */
+    char *path;
+    struct tape_writer_options opt;
+    struct sealer *sealer;
+
+    struct seal_job *cur; /* NULL: no record since the last seal */
+    uint32_t crc;         /* of cur's last frame */
+    size_t saved_len;     /* how much of cur->bytes is in the tail file */
+    bool is_finishing;    /* the next block is the last */
+    bool is_due;          /* cur should have been sealed; there was no room */
+    uint64_t next_ordinal;
+    uint64_t byte_off, dropped_bytes, synced_off, last_ts_ns;
+
+    bool is_tail_failing;
+    uint64_t retry_at_ns; /* monotonic */
+    bool is_tail_told, is_trouble_new;
+    struct err trouble;
+
+    bool is_dropping;
+    uint64_t gap_bytes;           /* dropped since the last record */
+    struct tape_record lost_size; /* a RESIZE among them; tag DATA: none */
+};
+
+static int
+refuse_leftovers(struct tape_io *io, const char *path, struct err *err)
+{
+    AUTO(buf) names = { 0 };
+    uint64_t ordinal;
+    unsigned segment;
+    int r = io->ops->list(io, path, &names);
+    if (r < 0)
+        return err_code(err, r, "cannot look for pieces of '%s'", path);
+    for (size_t at = 0; at < names.n; at += strlen((char *)names.p + at) + 1) {
+        const char *suffix = (char *)names.p + at;
+        if (tape_tail_suffix(suffix, &ordinal) || tape_segment_suffix(suffix, &segment))
+            return err_set(
+                err, -EEXIST,
+                "'%s%s' is left of an unfinished recording; run 'ahr recover %s' first",
+                path, suffix, path);
+    }
+    return 0;
+}
+
+/* A file that exists is somebody's recording; say whether it is being made right now. */
+static int
+refuse_existing(struct tape_io *io, const char *path, struct err *err)
+{
+    int fd = io->ops->open(io, path, TAPE_OPEN_READ);
+    if (fd == -ENOENT)
+        return 0;
+    int busy = fd < 0 ? 0 : io->ops->lock(io, fd, path);
+    if (fd >= 0)
+        io->ops->close(io, fd);
+    if (busy == -EBUSY)
+        return err_set(err, ERR_BUSY, "'%s' is being recorded right now", path);
+    return err_set(err, -EEXIST, "'%s' exists already; remove it or choose another name",
+                   path);
+}
+
+static int
+create_locked(struct tape_io *io, const char *path, int *ret_fd, struct err *err)
+{
+    int fd = io->ops->open(io, path, TAPE_OPEN_CREATE);
+    if (fd < 0)
+        return err_code(err, fd, "cannot create '%s'", path);
+    int r = io->ops->lock(io, fd, path);
+    if (r < 0) {
+        io->ops->close(io, fd);
+        return err_set(err, ERR_BUSY, "'%s' is being recorded right now", path);
+    }
+    *ret_fd = fd;
+    return 0;
+}
+
+int
+tape_writer_open(struct tape_writer **ret, struct tape_io *io, const char *path,
+                 const struct tape_writer_options *opt, struct err *err)
+{
+    if (strlen(path) > TAPE_PATH_MAX - TAPE_NAME_ROOM)
+        return err_code(err, -ENAMETOOLONG, "cannot create '%.64s…'", path);
+    int fd = -1, r = refuse_existing(io, path, err);
+    if (!r)
+        r = refuse_leftovers(io, path, err);
+    if (!r)
+        r = create_locked(io, path, &fd, err);
+    if (r < 0)
+        return r;
+    struct tape_writer *w = calloc(1, sizeof(*w));
+    char *copy = strdup(path);
+    if (w && copy)
+        r = sealer_start(&w->sealer, io, path, fd, opt, err);
+    else
+        r = err_code(err, -ENOMEM, "cannot record '%s'", path);
+    if (r < 0) {
+        io->ops->unlink(io, path);
+        io->ops->close(io, fd);
+        free(copy);
+        free(w);
+        return r;
+    }
+    w->io = io;
+    w->path = copy;
+    w->opt = *opt;
+    if (w->opt.block_bytes > HELD_MAX)
+        w->opt.block_bytes = HELD_MAX;
+    w->last_ts_ns = opt->start_ts_ns;
+    tape_writer_append(w, (struct tape_record){ .tag = TAPE_RESIZE,
+                                                .ts_ns = opt->start_ts_ns,
+                                                .cols = opt->cols,
+                                                .rows = opt->rows });
+    *ret = w;
+    return 0;
+}
+
+static struct seal_job *
+new_block(struct tape_writer *w, uint64_t ts_ns)
+{
+    struct seal_job *job = calloc(1, sizeof(*job));
+    if (!job)
+        return NULL;
+    job->head = (struct tape_block){ .start_ts_ns = ts_ns,
+                                     .start_byte_off = w->byte_off,
+                                     .ordinal = w->next_ordinal };
+    job->tail_fd = -1;
+    job->bytes.ceiling = 2 * (size_t)HELD_MAX;
+    uint8_t *head = NULL;
+    if (!buf_reserve(&job->bytes, w->opt.block_bytes + (128 << 10)))
+        head = buf_grow(&job->bytes, TAPE_TAIL_HEAD);
+    if (!head) {
+        seal_job_free(job);
+        return NULL;
+    }
+    struct tape_tail tail = { .ordinal = w->next_ordinal, .start_byte_off = w->byte_off };
+    memcpy(tail.session_id, w->opt.session_id, sizeof(tail.session_id));
+    w->crc = tape_tail_put_head(head, &tail);
+    w->saved_len = 0;
+    w->next_ordinal++;
+    return job;
+}
+
+static int
+open_tail(struct tape_writer *w)
+{
+    char path[TAPE_PATH_MAX];
+    tape_tail_path(path, w->path, w->cur->head.ordinal);
+    int fd = w->io->ops->open(w->io, path, TAPE_OPEN_CREATE);
+    if (fd < 0)
+        return fd;
+    w->cur->tail_fd = fd;
+    sealer_note_name(w->sealer);
+    return 0;
+}
+
+static int
+write_tail(struct tape_writer *w)
+{
+    struct seal_job *cur = w->cur;
+    bool is_first = cur->tail_fd < 0;
+    int r = is_first ? open_tail(w) : 0;
+    if (!r)
+        r = tape_io_write_all(w->io, cur->tail_fd, cur->bytes.p + w->saved_len,
+                              cur->bytes.n - w->saved_len, w->saved_len);
+    if (r < 0)
+        return r;
+    w->saved_len = cur->bytes.n;
+    if (w->opt.sync != TAPE_SYNC_ALWAYS)
+        return 0;
+    r = cur->is_tail_suspect ? -EIO : tape_io_sync(w->io, cur->tail_fd);
+    if (!r && is_first)
+        r = tape_io_sync_dir(w->io, w->path);
+    if (!r)
+        w->synced_off = w->byte_off;
+    cur->is_tail_suspect = r < 0;
+    return r;
+}
+
+static bool
+is_cur_saved(const struct tape_writer *w)
+{
+    return w->saved_len == w->cur->bytes.n;
+}
+
+static void
+seal(struct tape_writer *w)
+{
+    struct seal_job *cur = w->cur;
+    cur->end_byte_off = w->byte_off;
+    cur->is_saved = cur->is_tail_whole = is_cur_saved(w);
+    if (w->is_finishing)
+        cur->head.flags = TAPE_BLOCK_LAST;
+    /* Having waited in vain once, do not stop the caller again until there is room. */
+    enum sealer_wait wait = w->is_finishing ? SEALER_FORCE
+                            : w->is_due     ? SEALER_NO_WAIT
+                                            : SEALER_WAIT;
+    w->is_due = sealer_push(w->sealer, cur, wait) < 0;
+    if (!w->is_due)
+        w->cur = NULL;
+}
+
+/* Brings cur's tail up to date, if the last failure is long enough ago. */
+static void
+save(struct tape_writer *w)
+{
+    if (w->is_tail_failing && clock_mono_ns() < w->retry_at_ns)
+        return;
+    int r = write_tail(w);
+    if (!r) {
+        w->is_tail_failing = false;
+        sealer_note_tail(w->sealer, w->cur->tail_fd, w->byte_off);
+        return;
+    }
+    bool is_news = !w->is_tail_failing;
+    w->is_tail_failing = true;
+    w->retry_at_ns = clock_mono_ns() + RETRY_NS;
+    if (!w->is_tail_told) {
+        w->is_tail_told = w->is_trouble_new = true;
+        err_code(&w->trouble, r, "cannot save the newest records of '%s'", w->path);
+    }
+    if (is_news)
+        seal(w);
+}
+
+static size_t
+held_bytes(struct tape_writer *w)
+{
+    size_t n = sealer_unsaved(w->sealer);
+    if (w->cur && (w->is_due || !is_cur_saved(w)))
+        n += w->cur->raw_len;
+    return n;
+}
+
+/* Room for `size` more bytes of records in memory, should the disk not take them. */
+static bool
+can_hold(struct tape_writer *w, size_t size)
+{
+    size_t limit = w->is_dropping ? RESUME_BELOW : HELD_MAX;
+    return held_bytes(w) + size <= limit;
+}
+
+static enum tape_append
+put(struct tape_writer *w, struct tape_record *rec)
+{
+    if (!w->cur)
+        w->cur = new_block(w, rec->ts_ns);
+    if (rec->tag == TAPE_DATA)
+        rec->byte_off = w->byte_off;
+    if (!w->cur || tape_tail_put_record(&w->cur->bytes, rec, &w->crc) < 0)
+        return TAPE_DROPPED;
+    w->cur->raw_len += tape_record_size(rec);
+    w->cur->head.record_count++;
+    if (rec->tag == TAPE_DATA)
+        w->byte_off += rec->bytes.n;
+    save(w);
+    if (!w->cur) /* save() had to seal it */
+        return TAPE_HELD;
+    bool is_saved = is_cur_saved(w) && !w->is_tail_failing;
+    if (w->is_due || w->cur->raw_len >= w->opt.block_bytes)
+        seal(w);
+    return is_saved ? TAPE_SAVED : TAPE_HELD;
+}
+
+static enum tape_append
+drop(struct tape_writer *w, const struct tape_record *rec)
+{
+    w->is_dropping = true;
+    if (rec->tag == TAPE_DATA) {
+        w->byte_off += rec->bytes.n;
+        w->gap_bytes += rec->bytes.n;
+        w->dropped_bytes += rec->bytes.n;
+    } else if (rec->tag == TAPE_RESIZE) {
+        w->lost_size = *rec;
+    }
+    return TAPE_DROPPED;
+}
+
+/* Says what is missing, before the first record that is not. */
+static void
+end_gap(struct tape_writer *w, uint64_t ts_ns)
+{
+    if (w->gap_bytes) {
+        uint64_t n = w->gap_bytes;
+        struct tape_record mark = { .tag = TAPE_MARK,
+                                    .ts_ns = ts_ns,
+                                    .code = TAPE_MARK_GAP,
+                                    .val = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n };
+        if (put(w, &mark) == TAPE_DROPPED)
+            return;
+        w->gap_bytes = 0;
+    }
+    if (w->lost_size.tag == TAPE_RESIZE) {
+        w->lost_size.ts_ns = ts_ns;
+        if (put(w, &w->lost_size) == TAPE_DROPPED)
+            return;
+        w->lost_size.tag = TAPE_DATA;
+    }
+    w->is_dropping = false;
+}
+
+static enum tape_append
+append_one(struct tape_writer *w, struct tape_record *rec)
+{
+    if (!can_hold(w, tape_record_size(rec)))
+        return drop(w, rec);
+    if (w->is_dropping)
+        end_gap(w, rec->ts_ns);
+    if (w->is_dropping)
+        return drop(w, rec);
+    enum tape_append r = put(w, rec);
+    return r == TAPE_DROPPED ? drop(w, rec) : r;
+}
+
+enum tape_append
+tape_writer_append(struct tape_writer *w, struct tape_record rec)
+{
+    assert(rec.tag <= TAPE_SNAPSHOT);
+    assert(rec.tag != TAPE_SNAPSHOT || rec.bytes.n <= UINT16_MAX);
+    if (rec.ts_ns < w->last_ts_ns) /* the format's I7, whatever the caller's clock does */
+        rec.ts_ns = w->last_ts_ns;
+    w->last_ts_ns = rec.ts_ns;
+    tape_writer_tick(w, rec.ts_ns);
+
+    struct view all = rec.bytes;
+    enum tape_append worst = TAPE_SAVED;
+    do {
+        rec.bytes.p = all.p;
+        rec.bytes.n = all.n < TAPE_RECORD_BYTES_MAX ? all.n
+                                                    : (size_t)TAPE_RECORD_BYTES_MAX;
+        all.p += rec.bytes.n;
+        all.n -= rec.bytes.n;
+        enum tape_append r = append_one(w, &rec);
+        worst = r > worst ? r : worst;
+    } while (all.n);
+    return worst;
+}
+
+void
+tape_writer_tick(struct tape_writer *w, uint64_t now_ns)
+{
+    if (w->cur && !is_cur_saved(w))
+        save(w);
+    if (w->cur && (w->is_due || now_ns - w->cur->head.start_ts_ns >= w->opt.block_ns))
+        seal(w);
+}
+
+uint64_t
+tape_writer_due_ns(const struct tape_writer *w)
+{
+    return w->cur ? w->cur->head.start_ts_ns + w->opt.block_ns : UINT64_MAX;
+}
+
+void
+tape_writer_status(struct tape_writer *w, struct tape_writer_status *ret)
+{
+    sealer_status(w->sealer, ret);
+    ret->byte_off = w->byte_off;
+    ret->dropped_bytes = w->dropped_bytes;
+    ret->is_failing |= w->is_tail_failing;
+    if (w->synced_off > ret->synced_byte_off)
+        ret->synced_byte_off = w->synced_off;
+}
+
+bool
+tape_writer_trouble(struct tape_writer *w, struct err *ret)
+{
+    if (!w->is_trouble_new)
+        return sealer_trouble(w->sealer, ret);
+    w->is_trouble_new = false;
+    *ret = w->trouble;
+    return true;
+}
+
+int
+tape_writer_finish(struct tape_writer *w, uint64_t now_ns,
+                   struct tape_writer_status *ret_status, struct err *err)
+{
+    struct tape_record end = { .tag = TAPE_MARK, .code = TAPE_MARK_END };
+    end.ts_ns = now_ns > w->last_ts_ns ? now_ns : w->last_ts_ns;
+    if (w->is_dropping)
+        end_gap(w, end.ts_ns);
+    w->is_finishing = true;
+    put(w, &end);
+    if (w->cur)
+        seal(w);
+
+    bool has_segments;
+    tape_writer_status(w, ret_status);
+    int r = sealer_finish(w->sealer, ret_status, &has_segments, err);
+    /* Should somebody else have begun to recover it meanwhile, it is being joined by
+     * them. */
+    if (!r && has_segments) {
+        struct tape_repair_report report;
+        r = tape_repair(w->io, w->path, false, NULL, &report, err);
+        if (r == ERR_BUSY)
+            r = 0;
+    }
+    free(w->path);
+    free(w);
+    return r;
+}

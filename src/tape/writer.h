@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer.h -- makes a recording.
+ *
+ * One thread appends; compression, writing and syncing happen in a second one. An append
+ * that returns TAPE_SAVED has its record in a file: it survives SIGKILL of this process,
+ * and with TAPE_SYNC_ALWAYS the loss of power. On a full or failing disk the writer never
+ * fails the caller: it holds up to 8 MiB in memory, then drops and counts, and puts a gap
+ * mark before the next record it can keep (doc/ahr-format.md, section 5).
+ */
+#ifndef TAPE_WRITER_H
+#define TAPE_WRITER_H
+
+#include "tape/io.h"
+#include "tape/record.h"
+
+enum tape_sync { TAPE_SYNC_NONE, TAPE_SYNC_INTERVAL, TAPE_SYNC_BLOCK, TAPE_SYNC_ALWAYS };
+
+enum tape_append {
+    TAPE_SAVED,   /* on disk as far as the sync policy asks */
+    TAPE_HELD,    /* in memory; will be written when the disk lets us */
+    TAPE_DROPPED, /* gone; DATA is counted as a gap */
+};
+
+struct tape_writer_options {
+    int quality;        /* 0..11 */
+    bool is_adaptive;   /* lower the quality while blocks pile up */
+    size_t block_bytes; /* seal at this much */
+    uint64_t block_ns;  /* … or this long after a block's first record */
+    enum tape_sync sync;
+    uint64_t start_ts_ns; /* stamp of the first RESIZE */
+    uint16_t cols, rows;
+    uint8_t session_id[16];
+};
+
+/* 80x24, blocks of 256 KiB or 10 s, quality 4, synced each second. */
+extern const struct tape_writer_options tape_writer_defaults;
+
+struct tape_writer_status {
+    uint64_t byte_off;        /* PTY bytes seen so far, dropped ones included */
+    uint64_t dropped_bytes;   /* … never written */
+    uint64_t synced_byte_off; /* what survives the loss of power */
+    uint64_t sealed_blocks;
+    size_t waiting_blocks;
+    int quality;     /* used for the latest block */
+    bool is_suspect; /* a sync has failed */
+    bool is_failing; /* the disk takes nothing right now */
+};
+
+struct tape_writer;
+
+/* path must not exist, nor pieces of an unfinished recording called so. */
+int tape_writer_open(struct tape_writer **ret, struct tape_io *io, const char *path,
+                     const struct tape_writer_options *opt, struct err *err);
+/* Stamps must not go back. byte_off is set by the writer for DATA; more than 1 MiB of
+ * bytes becomes several records. */
+enum tape_append tape_writer_append(struct tape_writer *w, struct tape_record rec);
+/* Call now and then: seals a block whose time is up, and tries again what failed. */
+void tape_writer_tick(struct tape_writer *w, uint64_t now_ns);
+/* When tick has something to do next, as a stamp; UINT64_MAX: nothing waits. */
+uint64_t tape_writer_due_ns(const struct tape_writer *w);
+void tape_writer_status(struct tape_writer *w, struct tape_writer_status *ret);
+/* True once for each new trouble, which is described in *ret. */
+bool tape_writer_trouble(struct tape_writer *w, struct err *ret);
+/* Ends the recording: MARK 2, the last block, sync, join. Frees w whatever happens. */
+int tape_writer_finish(struct tape_writer *w, uint64_t now_ns,
+                       struct tape_writer_status *ret_status, struct err *err);
+
+#endif
