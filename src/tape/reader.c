@@ -190,6 +190,7 @@ advance(struct tape_reader *r, unsigned i)
     struct segment_source *src = &r->segments[i];
     uint64_t from = src->seg.next_ordinal;
     src->has_ended = !segment_find(&src->seg, &r->window, &r->records);
+    r->read_error = r->window.failed ? r->window.failed : r->read_error;
     r->decoded = src->has_ended ? r->decoded : &src->seg;
     if (src->has_ended && r->decoded == &src->seg)
         r->decoded = NULL;
@@ -336,6 +337,7 @@ load_tail(struct tape_reader *r, struct tail_source *t, struct tape_piece *ret)
     r->decoded = NULL;
     enum tape_tail_end end = tape_tail_get_records(in, &r->records, &good);
     const char *fault = e < 0 ? strerror(-e) : NULL;
+    r->read_error = e < 0 ? e : r->read_error;
     if (!fault && tape_tail_get_head(in, &head, &crc))
         fault = tail_fault(r, t, &head);
     if (fault) {
@@ -470,6 +472,12 @@ unsigned
 tape_reader_segments(const struct tape_reader *r)
 {
     return r->segment_count;
+}
+
+int
+tape_reader_error(const struct tape_reader *r)
+{
+    return r->read_error;
 }
 
 bool

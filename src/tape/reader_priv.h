@@ -43,6 +43,7 @@ struct tape_reader {
     struct tail_source tails[READER_TAILS_MAX]; /* by ordinal */
     size_t tail_count;
     int looks;
+    int read_error; /* of the last read that failed; readers go on */
 
     struct window window;
     struct buf records;            /* unpacked */

@@ -269,6 +269,9 @@ work(struct repair *rp, bool is_dry_run, struct err *err)
         return err_set(err, ERR_DAMAGED,
                        "'%s' is damaged in too many places to join its files", rp->path);
     rp->report.is_changed = rp->needs_join || has_tails(rp) || rp->size > rp->good_end;
+    r = tape_reader_error(rp->reader);
+    if (r < 0 && rp->report.is_changed) /* it may be whole, and must not be cut */
+        return fail(rp, r, "read", err);
     r = keep_torn(rp, is_dry_run, err);
     if (r < 0 || is_dry_run || !rp->report.is_changed)
         return r;

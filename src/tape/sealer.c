@@ -19,9 +19,6 @@
 #include "tape/tail.h"
 
 #define SECOND     1000000000ULL
-#define RETRY_NS   (SECOND / 10)
-#define PATIENCE   (2 * SECOND)
-#define TAIL_BATCH (SEALER_WAIT_TAILS + 1)
 
 struct job_list {
     struct seal_job *first, **end;
@@ -41,6 +38,7 @@ struct sealer {
     uint64_t end_off; /* where the next block goes */
     bool has_given_up_sync;
     struct job_list unsynced;
+    uint64_t in_file_off; /* bytes before it are synced, if the file's name is */
 
     pthread_mutex_t lock; /* all below */
     pthread_cond_t work, room;
@@ -239,7 +237,7 @@ write_one(struct sealer *s)
     pthread_mutex_lock(&s->lock);
     s->failing = r;
     if (r < 0) {
-        s->retry_at_ns = clock_mono_ns() + RETRY_NS;
+        s->retry_at_ns = clock_mono_ns() + s->opt.patience_ns / TAPE_RETRIES;
         tell(s, &s->is_write_told, r, "cannot write");
         pthread_cond_broadcast(&s->room);
         return;
@@ -348,6 +346,7 @@ release_synced(struct sealer *s, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct seal_job *job = list_pop(&s->unsynced);
         bytes += job->raw_len;
+        s->in_file_off = job->end_byte_off;
         let_go(s, job);
     }
     pthread_mutex_lock(&s->lock);
@@ -368,26 +367,28 @@ sync_all(struct sealer *s)
     size_t count = s->unsynced.count;
     int r = count ? tape_io_sync(s->io, s->fd) : 0;
     bool is_segment_bad = r < 0;
-    if (!r && round.is_name_new)
-        r = tape_io_sync_dir(s->io, s->path);
-    if (!is_segment_bad) {
-        for (struct seal_job *job = s->unsynced.first; !r && job; job = job->next)
-            off = job->end_byte_off;
+    if (!is_segment_bad)
         release_synced(s, count);
+    if (!r && round.is_name_new) {
+        r = tape_io_sync_dir(s->io, s->path);
+        round.is_name_new = r < 0;
     }
-    if (!r)
+    if (!r) {
+        off = s->in_file_off > off ? s->in_file_off : off;
         r = sync_tails(s, &round, &off);
+    }
 
     pthread_mutex_lock(&s->lock);
     if (r < 0) {
         s->is_suspect = true;
         tell(s, &s->is_sync_told, r, "cannot sync");
     }
+    s->is_name_new |= round.is_name_new;
     if (round.is_open_tail_bad)
         distrust_tail(s, round.open_tail_fd);
     if (is_segment_bad)
         leave_segment(s);
-    if (s->has_given_up_sync) {
+    if (s->has_given_up_sync && s->unsynced.count) {
         pthread_mutex_unlock(&s->lock);
         release_synced(s, s->unsynced.count);
         pthread_mutex_lock(&s->lock);
@@ -407,7 +408,7 @@ is_sync_due(const struct sealer *s, uint64_t now_ns)
          s->waiting_blocks >= SEALER_WAIT_TAILS / 2 ||
          s->waiting_bytes >= SEALER_WAIT_BYTES / 2))
         return true;
-    return now_ns - s->dirty_at_ns >= SECOND;
+    return now_ns - s->dirty_at_ns >= s->opt.sync_ns;
 }
 
 static void
@@ -423,7 +424,7 @@ wait_for_work(struct sealer *s)
 {
     uint64_t at_ns = UINT64_MAX;
     if (syncs(s) && s->is_dirty)
-        at_ns = s->dirty_at_ns + SECOND;
+        at_ns = s->dirty_at_ns + s->opt.sync_ns;
     if (s->queue.count && s->retry_at_ns < at_ns)
         at_ns = s->retry_at_ns;
     if (at_ns == UINT64_MAX)
@@ -439,7 +440,7 @@ is_done(const struct sealer *s, uint64_t now_ns)
         return false;
     if (!s->queue.count && !s->unsynced.count)
         return true;
-    return s->failing && now_ns - s->progress_at_ns >= PATIENCE;
+    return s->failing && now_ns - s->progress_at_ns >= s->opt.patience_ns;
 }
 
 static void *
@@ -544,11 +545,11 @@ sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait)
         if (s->progress_at_ns > since_ns)
             since_ns = s->progress_at_ns;
         if (wait == SEALER_NO_WAIT || s->failing ||
-            clock_mono_ns() - since_ns >= PATIENCE) {
+            clock_mono_ns() - since_ns >= s->opt.patience_ns) {
             r = s->failing ? s->failing : -ETIMEDOUT;
             break;
         }
-        wait_until(s, &s->room, since_ns + PATIENCE);
+        wait_until(s, &s->room, since_ns + s->opt.patience_ns);
     }
     if (!r) {
         list_push(&s->queue, job);

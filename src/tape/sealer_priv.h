@@ -14,6 +14,7 @@
 #include "tape/writer.h"
 
 enum {
+    TAPE_RETRIES = 20,            /* attempts within the writer's patience */
     SEALER_WAIT_TAILS = 64,       /* blocks not yet safely sealed */
     SEALER_WAIT_BYTES = 16 << 20, /* their records */
     SEALER_SEGMENTS_MAX =

@@ -21,7 +21,6 @@
 enum {
     HELD_MAX = 8 << 20,       /* records kept in memory alone, and the largest block */
     RESUME_BELOW = 4 << 20,   /* after dropping, go on when this little is held */
-    RETRY_NS = 100 * 1000000, /* between attempts to write a tail that failed */
 };
 
 const struct tape_writer_options tape_writer_defaults = {
@@ -30,6 +29,8 @@ const struct tape_writer_options tape_writer_defaults = {
     .block_bytes = 256 << 10,
     .block_ns = 10000000000,
     .sync = TAPE_SYNC_INTERVAL,
+    .sync_ns = 1000000000,
+    .patience_ns = 2000000000,
     .cols = 80,
     .rows = 24,
 };
@@ -248,7 +249,7 @@ save(struct tape_writer *w)
     }
     bool is_news = !w->is_tail_failing;
     w->is_tail_failing = true;
-    w->retry_at_ns = clock_mono_ns() + RETRY_NS;
+    w->retry_at_ns = clock_mono_ns() + w->opt.patience_ns / TAPE_RETRIES;
     if (!w->is_tail_told) {
         w->is_tail_told = w->is_trouble_new = true;
         err_code(&w->trouble, r, "cannot save the newest records of '%s'", w->path);

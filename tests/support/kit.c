@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/kit.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/le.h"
+
+struct tape_writer_options
+kit_options(enum tape_sync sync)
+{
+    struct tape_writer_options opt = tape_writer_defaults;
+    opt.sync = sync;
+    opt.block_bytes = 1500;
+    opt.sync_ns = 1000000;
+    opt.patience_ns = 4000000;
+    opt.start_ts_ns = KIT_START;
+    memset(opt.session_id, 0x5a, sizeof(opt.session_id));
+    return opt;
+}
+
+/* Numbers of bytes and their values differ from record to record; the number stands first. */
+static struct view
+fill(uint32_t i, uint8_t *room)
+{
+    size_t n = 4 + i * 7919U % (KIT_DATA_MAX - 4);
+    put_le32(room, i);
+    for (size_t k = 4; k < n; k++)
+        room[k] = (uint8_t)(k % 5 ? 'a' + i % 26 : i * 31 + k * k);
+    return (struct view){ room, n };
+}
+
+struct tape_record
+kit_record(uint32_t i, uint8_t room[KIT_DATA_MAX])
+{
+    struct tape_record r = { .ts_ns = KIT_START + i * 1000000ULL, .bytes = fill(i, room) };
+    switch (i % 11) {
+    case 3:
+        r.tag = TAPE_INPUT;
+        break;
+    case 5:
+        r.tag = TAPE_SNAPSHOT;
+        r.snapshot_id = i;
+        r.byte_off = i * 3ULL;
+        break;
+    case 7:
+        r.tag = TAPE_RESIZE;
+        r.cols = (uint16_t)i;
+        r.rows = (uint16_t)(i >> 16);
+        r.bytes = (struct view){ 0 };
+        break;
+    case 9:
+        r.tag = TAPE_MARK;
+        r.code = 1000;
+        r.val = i;
+        r.bytes = (struct view){ 0 };
+        break;
+    default:
+        r.tag = TAPE_DATA;
+    }
+    return r;
+}
+
+void
+kit_append(struct tape_writer *w, uint32_t first, uint32_t last, bool *saved)
+{
+    uint8_t room[KIT_DATA_MAX];
+    for (uint32_t i = first; i < last; i++) {
+        enum tape_append r = tape_writer_append(w, kit_record(i, room));
+        if (saved)
+            saved[i] = r == TAPE_SAVED;
+    }
+}
+
+void
+kit_write(struct tape_io *io, const char *path, const struct tape_writer_options *opt,
+          uint32_t count)
+{
+    struct tape_writer *w;
+    struct tape_writer_status st;
+    struct err err;
+    assert_int_equal(tape_writer_open(&w, io, path, opt, &err), 0);
+    kit_append(w, 1, count, NULL);
+    assert_int_equal(tape_writer_finish(w, KIT_START + count * 1000000ULL, &st, &err), 0);
+}
+
+/* The number of a record that came back, or -1: a gap or end mark. */
+static int64_t
+number_of(const struct tape_record *rec, struct kit_result *res)
+{
+    if (rec->tag == TAPE_RESIZE)
+        return rec->cols == 80 && rec->rows == 24 && rec->ts_ns == KIT_START
+                   ? 0
+                   : rec->cols | rec->rows << 16;
+    if (rec->tag != TAPE_MARK)
+        return rec->bytes.n >= 4 ? (int64_t)get_le32(rec->bytes.p) : 0;
+    if (rec->code == 1000)
+        return rec->val;
+    res->gaps += rec->code == TAPE_MARK_GAP;
+    res->gap_bytes += rec->code == TAPE_MARK_GAP ? rec->val : 0;
+    res->has_end |= rec->code == TAPE_MARK_END;
+    return -1;
+}
+
+static void
+check(const struct tape_record *rec, uint32_t i)
+{
+    uint8_t room[KIT_DATA_MAX];
+    struct tape_record want = kit_record(i, room);
+    assert_int_equal(rec->tag, want.tag);
+    if (rec->tag == TAPE_SNAPSHOT)
+        assert_int_equal(rec->byte_off, want.byte_off);
+    assert_int_equal(rec->bytes.n, want.bytes.n);
+    if (want.bytes.n)
+        assert_memory_equal(rec->bytes.p, want.bytes.p, want.bytes.n);
+}
+
+void
+kit_read(struct tape_io *io, const char *path, struct kit_result *res)
+{
+    struct err err;
+    struct tape_record rec;
+    struct tape_reader *r;
+    struct tape_reader_options opt = { .notice = tape_notes_add, .ctx = &res->notes };
+    int64_t last = -1;
+    memset(res, 0, sizeof(*res));
+    int e = tape_reader_open(&r, io, path, &opt, &err);
+    if (e == ERR_MISSING)
+        return;
+    assert_int_equal(e, 0);
+    while ((e = tape_reader_next(r, &rec)) > 0) {
+        int64_t i = number_of(&rec, res);
+        if (i < 0)
+            continue;
+        assert_true(i > last && i < KIT_RECORDS_MAX);
+        if (i)
+            check(&rec, (uint32_t)i);
+        res->has[i] = true;
+        res->count++;
+        last = i;
+    }
+    assert_int_equal(e, 0);
+    tape_reader_close(r);
+}
+
+void
+kit_release(struct kit_result *res)
+{
+    tape_notes_release(&res->notes);
+}
+
+bool
+kit_is_prefix(const struct kit_result *res)
+{
+    for (uint32_t i = 0; i < res->count; i++)
+        if (!res->has[i])
+            return false;
+    return true;
+}
+
+uint64_t
+kit_contiguous(struct tape_io *io, const char *path)
+{
+    struct tape_reader_options opt = { 0 };
+    struct tape_reader *r;
+    struct tape_record rec;
+    struct err err;
+    uint64_t next = 0;
+    int e = tape_reader_open(&r, io, path, &opt, &err);
+    if (e == ERR_MISSING)
+        return 0;
+    assert_int_equal(e, 0);
+    while (tape_reader_next(r, &rec) > 0)
+        if (rec.tag == TAPE_DATA && rec.byte_off == next)
+            next += rec.bytes.n;
+    tape_reader_close(r);
+    return next;
+}
+
+int
+kit_repair(struct tape_io *io, const char *path, struct tape_repair_report *ret)
+{
+    struct err err;
+    return tape_repair(io, path, false, NULL, ret, &err);
+}
+
+int
+kit_times(int normal, int thorough)
+{
+    return getenv("AHR_TEST_LONG") ? thorough : normal;
+}
+
+char *
+kit_make_dir(void)
+{
+    const char *base = getenv("TMPDIR");
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/ahr-test-XXXXXX", base ? base : "/tmp");
+    assert_non_null(mkdtemp(path));
+    return strdup(path);
+}
+
+void
+kit_remove_dir(char *dir)
+{
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));)
+        unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+    rmdir(dir);
+    free(dir);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kit.h -- sample recordings, and what comes back from them.
+ *
+ * A sample is a run of records numbered 0, 1, 2 …, of all kinds, each a function of its number:
+ * whatever is read back can be held against what must have been written. Record 0 is the size
+ * that the writer puts first.
+ */
+#ifndef KIT_H
+#define KIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tape/notes.h"
+#include "tape/repair.h"
+#include "tape/writer.h"
+
+enum { KIT_RECORDS_MAX = 100000, KIT_MANY = 200, KIT_DATA_MAX = 300 };
+
+#define KIT_PATH  "x.ahr"
+#define KIT_START UINT64_C(1700000000000000000)
+
+/* The options most tests use: small blocks, no waiting. */
+struct tape_writer_options kit_options(enum tape_sync sync);
+/* Record number i ≥ 1; its bytes are in `room`. byte_off is not set. */
+struct tape_record kit_record(uint32_t i, uint8_t room[KIT_DATA_MAX]);
+/* Appends records first … last-1, noting in saved[] (may be NULL) which were acknowledged. */
+void kit_append(struct tape_writer *w, uint32_t first, uint32_t last, bool *saved);
+/* A whole recording of `count` records on io, closed properly. */
+void kit_write(struct tape_io *io, const char *path, const struct tape_writer_options *opt,
+               uint32_t count);
+
+/* What came back. */
+struct kit_result {
+    bool has[KIT_RECORDS_MAX]; /* by number */
+    uint32_t count;            /* of numbered ones */
+    uint32_t gaps;             /* gap marks */
+    uint64_t gap_bytes;
+    bool has_end;
+    struct tape_notes notes;
+};
+
+/* Reads all; fails the test when a record is not exactly one that was written, or is out of
+ * order. */
+void kit_read(struct tape_io *io, const char *path, struct kit_result *ret);
+void kit_release(struct kit_result *res);
+/* True when the numbers are 0 … count-1. */
+bool kit_is_prefix(const struct kit_result *res);
+/* How many bytes of DATA come back without a hole, from the first on. */
+uint64_t kit_contiguous(struct tape_io *io, const char *path);
+
+/* Runs tape_repair(); 0 or its error. */
+int kit_repair(struct tape_io *io, const char *path, struct tape_repair_report *ret);
+/* The seed or size of a campaign: `normal`, or `thorough` with AHR_TEST_LONG set. */
+int kit_times(int normal, int thorough);
+/* A new folder, and its removal with all in it. */
+char *kit_make_dir(void);
+void kit_remove_dir(char *dir);
+
+#endif
