@@ -26,7 +26,7 @@ buf_reserve(struct buf *b, size_t more)
     if (more > ceiling || b->n > ceiling - more)
         return b->failed = ERR_LIMIT;
     size_t need = b->n + more;
-    if (need <= b->cap)
+    if (need <= b->cap && b->p)
         return 0;
     size_t cap = b->cap < 256 ? 256 : b->cap;
     while (cap < need)
