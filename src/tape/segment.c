@@ -90,25 +90,29 @@ segment_jump(struct segment *s, uint64_t off, const struct tape_block *b)
     s->next_ts_ns = b->start_ts_ns;
 }
 
-/* Why a block with this header cannot follow what came before; completes its ordinal. */
+/* Gives the block its whole ordinal; false when it is not above the last one's. */
+static bool
+complete_ordinal(const struct segment *s, struct tape_block *b)
+{
+    const uint64_t range = 1U << TAPE_ORDINAL_BITS;
+    bool has_one = s->is_begun ? s->has_checks : b->is_checked;
+    uint64_t ahead = has_one ? (b->ordinal - s->next_ordinal) & (range - 1) : 0;
+    b->ordinal = s->next_ordinal + ahead;
+    return ahead < range / 2;
+}
+
+/* Why a block with this header cannot follow what came before (format, I15). */
 static const char *
 order_fault(const struct segment *s, struct tape_block *b, bool is_after_damage)
 {
     if (s->is_begun && s->has_checks && !b->is_checked)
         return "block without checksum among checksummed ones";
+    if (!complete_ordinal(s, b))
+        return "block stands out of order";
     if (b->start_byte_off < s->next_byte_off)
         return "byte offset goes back";
     if (is_after_damage && b->is_checked && b->start_ts_ns < s->next_ts_ns)
         return "time goes back";
-    if (s->is_begun ? !s->has_checks : !b->is_checked) {
-        b->ordinal = s->next_ordinal;
-        return NULL;
-    }
-    const uint64_t range = 1U << TAPE_ORDINAL_BITS;
-    uint64_t ahead = (b->ordinal - s->next_ordinal) & (range - 1);
-    if (ahead >= range / 2)
-        return "block stands out of order";
-    b->ordinal = s->next_ordinal + ahead;
     return NULL;
 }
 
