@@ -348,7 +348,7 @@ load_tail(struct tape_reader *r, struct tail_source *t, struct tape_piece *ret)
         t->is_bad = true;
         notify_tail(r, TAPE_NOTE_DAMAGE, t, good, in.n - good,
                     fault ? fault : "tail record is damaged");
-    } else if (end == TAPE_TAIL_TORN && good > TAPE_TAIL_HEAD) {
+    } else if (end == TAPE_TAIL_TORN && in.n > TAPE_TAIL_HEAD) {
         notify_tail(r, TAPE_NOTE_WARNING, t, good, in.n - good, "unfinished record");
     }
     if (good <= TAPE_TAIL_HEAD)

@@ -71,10 +71,11 @@ judge_rest(struct view rest)
 {
     if (!rest.n)
         return TAPE_TAIL_WHOLE;
-    if (rest.n < TAPE_TAIL_FRAME || rest.n - TAPE_TAIL_FRAME < get_le32(rest.p) ||
-        is_zero(rest))
+    if (rest.n < TAPE_TAIL_FRAME || is_zero(rest))
         return TAPE_TAIL_TORN;
-    return TAPE_TAIL_DAMAGED;
+    size_t len = get_le32(rest.p);
+    bool is_cut = rest.n - TAPE_TAIL_FRAME < len && len <= TAPE_RECORD_MAX;
+    return is_cut ? TAPE_TAIL_TORN : TAPE_TAIL_DAMAGED;
 }
 
 enum tape_tail_end
