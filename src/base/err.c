@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void
+__attribute__((format(printf, 3, 0))) static void
 fill(struct err *err, int code, const char *fmt, va_list ap)
 {
     err->code = code;
@@ -25,7 +25,7 @@ err_set(struct err *err, int code, const char *fmt, ...)
     return code;
 }
 
-static int
+__attribute__((format(printf, 3, 0))) static int
 with_reason(struct err *err, int code, const char *fmt, va_list ap)
 {
     int told = code == -ENOENT ? ERR_MISSING : code;

@@ -274,6 +274,8 @@ load_segment(struct tape_reader *r, const struct choice *c, struct tape_piece *r
 {
     struct segment *s = &c->src->seg;
     const char *bad = r->decoded == s ? NULL : unpack_again(r, s);
+    if (!bad && s->head.is_checked && s->head.start_byte_off < r->last_end_off)
+        bad = "byte offset goes back"; /* after a block of another file */
     if (bad) {
         notify_segment(r, TAPE_NOTE_DAMAGE, c->segment, s->head_off, s->head_size, bad);
         return false;

@@ -62,22 +62,32 @@ build_index(struct tape_reader *r)
 static void
 rewind_to(struct tape_reader *r, const struct index_entry *e)
 {
-    struct tape_block b = { .start_byte_off = e->byte_off,
-                            .start_ts_ns = e->ts_ns,
-                            .ordinal = e->ordinal };
     for (unsigned i = 0; i < r->segment_count; i++) {
         struct segment_source *src = &r->segments[i];
-        segment_jump(&src->seg, e->off, &b);
+        segment_jump(&src->seg, e->off, e->ordinal);
         src->has_ended = src->is_bad = false;
     }
     for (size_t i = 0; i < r->tail_count; i++)
         r->tails[i].is_used = false;
     r->next_ordinal = e->ordinal;
-    r->byte_off = r->last_end_off = e->byte_off;
+    r->byte_off = r->last_end_off = 0;
     r->missing_blocks = 0;
     r->is_last_seen = r->has_pushed_back = false;
     r->rest.n = 0;
     r->looks = 0;
+}
+
+/* Begins at the entry if there really is such a block; its header was not checked so far. */
+static bool
+begin_at(struct tape_reader *r, const struct index_entry *e)
+{
+    struct segment *s = &r->segments[0].seg;
+    rewind_to(r, e);
+    if (!segment_find(s, &r->window, &r->records) || s->bad_len || s->head.ordinal != e->ordinal)
+        return false;
+    r->decoded = s;
+    r->byte_off = s->head.start_byte_off;
+    return true;
 }
 
 /* Begins at the last block that starts before the place; `is_before` knows. */
@@ -100,7 +110,11 @@ go_near(struct tape_reader *r, bool (*is_before)(const struct index_entry *, uin
         else
             high = mid;
     }
-    rewind_to(r, low ? &r->index[low - 1] : &start);
+    /* A damaged place to begin at would hide what comes after it: take an earlier one. */
+    while (low && !begin_at(r, &r->index[low - 1]))
+        low /= 2;
+    if (!low)
+        rewind_to(r, &start);
     return 0;
 }
 

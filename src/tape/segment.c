@@ -81,13 +81,12 @@ segment_grow(struct segment *s, uint64_t size)
 }
 
 void
-segment_jump(struct segment *s, uint64_t off, const struct tape_block *b)
+segment_jump(struct segment *s, uint64_t off, uint64_t ordinal)
 {
     s->has_head = false;
     s->pos = off;
-    s->next_ordinal = b->ordinal;
-    s->next_byte_off = b->start_byte_off;
-    s->next_ts_ns = b->start_ts_ns;
+    s->next_ordinal = ordinal;
+    s->next_byte_off = s->next_ts_ns = 0;
 }
 
 /* Gives the block its whole ordinal; false when it is not above the last one's. */

@@ -50,8 +50,8 @@ struct segment {
 void segment_begin(struct segment *s, int fd, uint64_t size);
 /* The file has grown, or turned out to be larger. */
 void segment_grow(struct segment *s, uint64_t size);
-/* Goes on at the block that starts at off, whose header is b. */
-void segment_jump(struct segment *s, uint64_t off, const struct tape_block *b);
+/* Goes on at off, where the block with this ordinal should start. */
+void segment_jump(struct segment *s, uint64_t off, uint64_t ordinal);
 /* Looks for the next block; its records are then in `records`. False at the end. */
 bool segment_find(struct segment *s, struct window *w, struct buf *records);
 
