@@ -4,19 +4,19 @@
 
     ahr_reader.py FILE      prints the records and the damage, in the format of tests/tools/dump.c
 
-It is plain rather than fast.  Left out: the search budget of I16, and all that is only a warning
-(record_count, no RESIZE first, no last flag, time going back).
+It is plain rather than fast.  Left out: the search budget of I16, files that are no part of the
+recording (I20), and what is only a warning (record_count, no RESIZE first, no last flag, time going
+back).
 """
 
 import glob
 import os
 import re
-import struct
 import subprocess
 import sys
 import tempfile
-
-MAX_RECORDS, MAX_PAYLOAD = 16 << 20, 17 << 20  # I4
+from struct import unpack_from
+from types import SimpleNamespace
 
 TABLE = []
 for crc in range(256):
@@ -34,238 +34,189 @@ def crc32c(data, crc=0):
 
 
 def unpack(payload, length):
-    """The one Brotli stream in `payload`, or None unless it is whole and gives `length` bytes (I15.4)."""
+    """What the Brotli stream `payload` gives; None unless it is whole, one, and `length` long (I15.4)."""
     with tempfile.TemporaryFile() as packed:
         packed.write(payload)
         packed.seek(0)
         with subprocess.Popen(["brotli", "-dc"], stdin=packed, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL) as brotli:
-            data = brotli.stdout.read(length + 1)  # I4: no more is decoded than was claimed
+            data = brotli.stdout.read(length + 1)  # I4: decoding stops there
             brotli.stdout.close()
             return data if brotli.wait() == 0 and len(data) == length else None
 
 
-def total(data):
-    return sum((i + 1) * byte for i, byte in enumerate(data)) % 2**32
-
-
-class Records:
-    """The records in `data` (section 3) as lines; ValueError when they do not fill it (I9)."""
-
-    def __init__(self, data, start_ts, start_off):
-        self.lines, self.last_ts, self.end = [], start_ts, start_off
-        at = 0
-
-        def take(size):
-            nonlocal at
-            at += size
-            if at > len(data):
-                raise ValueError("record is cut off")
-            return data[at - size:at]
-
-        while at < len(data):
-            tag, ts = struct.unpack("<BxxxQ", take(12))
-            if tag == 0:
-                off, size = struct.unpack("<QI", take(12))
-                self.lines.append(f"data {ts} {off} {size} {total(take(size))}")
-                self.end = off + size
-            elif tag == 1:
-                self.lines.append("resize %d %d %d" % (ts, *struct.unpack("<HH", take(4))))
-            elif tag == 2:
-                size, = struct.unpack("<I", take(4))
-                self.lines.append(f"input {ts} {size} {total(take(size))}")
-            elif tag == 3:
-                self.lines.append("mark %d %d %d" % (ts, *struct.unpack("<II", take(8))))
-            elif tag == 4:
-                ident, anchor, size = struct.unpack("<QQH", take(18))
-                self.lines.append(f"snapshot {ts} {ident} {anchor} {size} {total(take(size))}")
-            else:
-                raise ValueError("unknown tag")
-            self.last_ts = max(self.last_ts, ts)
-
-
-class Block:
-    """A block or tail that was read: its file's suffix, place, ordinal, records; the span before it."""
-    span = None           # (offset, length, ordinal of the last block before it) of damage before it
-    damage = None         # (offset, length) of damage in it, behind its records (tails)
-    last = False
+def parse(data, ts, end):
+    """The records in `data` as lines (section 3), the latest of `ts` and their time stamps, and the end
+    of the farthest DATA, or else `end`.  None when they do not fill `data`, or there is another tag (I9)."""
+    lines, at = [], 0
+    while at < len(data):
+        form, name = {0: ("<QI", "data"), 1: ("<HH", "resize"), 2: ("<I", "input"), 3: ("<II", "mark"),
+                      4: ("<QQH", "snapshot")}.get(data[at], (None, None))
+        head = {"<QI": 24, "<HH": 16, "<I": 16, "<II": 20, "<QQH": 30}.get(form)
+        if head is None or at + head > len(data):
+            return None
+        when, fields = unpack_from("<Q", data, at + 4)[0], unpack_from(form, data, at + 12)
+        at += head
+        if name in ("data", "input", "snapshot"):
+            text = data[at:at + fields[-1]]  # the last field is its length
+            at += fields[-1]
+            fields += sum((i + 1) * byte for i, byte in enumerate(text)) % 2**32,
+        if name == "data":
+            end = max(end, fields[0] + fields[1])
+        lines.append(" ".join(map(str, (name, when, *fields))))
+        ts = max(ts, when)
+    return SimpleNamespace(lines=lines, ts=ts, end=end) if at == len(data) else None
 
 
 def header_at(file, at):
-    """The fields of a header that parses (I15.1) at `at`, or None."""
-    if len(file) - at < 44 or file[at:at + 4] != b"AHRC":
+    """The fields of the block header at `at` if it parses (I15.1: I3, I4, payload within the file)."""
+    if file[at:at + 4] != b"AHRC" or at + 44 > len(file):
         return None
-    fields = struct.unpack_from("<HHQQIIIB", file, at + 4)
-    version, header_len, _, _, size, packed, _, _ = fields
-    ok = (version == 1 and header_len in (44, 48) and size <= MAX_RECORDS and packed <= MAX_PAYLOAD
-          and at + 44 + packed <= len(file))
-    return fields if ok else None
+    version, header_len, ts, off, size, packed, _, flags = unpack_from("<HHQQIIIB", file, at + 4)
+    if version != 1 or header_len not in (44, 48) or size > 16 << 20 or packed > 17 << 20 \
+            or at + 44 + packed > len(file):
+        return None
+    return SimpleNamespace(header_len=header_len, ts=ts, off=off, size=size, packed=packed, flags=flags)
 
 
-def block_at(file, at, first, prev, searching):
-    """The block at `at` if it is accepted (I15, I16) behind `prev`, in a file that begins with `first`."""
-    fields = header_at(file, at)
-    if fields is None:
+def block_at(suffix, file, at, first, prev, searching):
+    """The block at `at` if it is accepted after `prev`, in a file whose first accepted one is `first`."""
+    head = header_at(file, at)
+    if not head:
         return None
-    _, header_len, ts, off, size, packed, _, flags = fields
-    checked = bool(flags & 2) or any(file[at + 37:at + 44])
-    if checked and not flags & 2 or first and first.checked and not checked:
-        return None  # I15.2
-    by_ordinal = first.checked if first else checked
-    ordinal, after = int.from_bytes(file[at + 41:at + 44], "little"), prev.ordinal + 1 if prev else 0
-    ahead = (ordinal - after) % 2**24
-    if by_ordinal and (ahead >= 2**23 or prev and off < prev.records.end):
-        return None  # I6, I15.3
-    if checked and searching and prev and ts < prev.records.last_ts:
-        return None  # I16
-    if not by_ordinal and prev and off < prev.off:
-        return None  # I15.3
-    for skip in (44, 48) if header_len == 48 else (44,):  # I3
-        end = at + skip + packed
+    has_sum = bool(head.flags & 2) or any(file[at + 37:at + 44])  # I15.2
+    if not head.flags & 2 if has_sum else suffix or first and first.has_sum:
+        return None
+    sums = first.has_sum if first else has_sum  # taken as a property of the file, as in I18
+    after = prev.ordinal + 1 if prev else 0
+    ahead = (int.from_bytes(file[at + 41:at + 44], "little") - after) % 2**24 if sums else 0  # I6, I18
+    if ahead >= 2**23 or prev and head.off < (prev.records.end if sums else prev.off):  # I15.3
+        return None
+    if searching and has_sum and prev and head.ts < prev.records.ts:  # I16
+        return None
+    for skip in (44, 48)[:1 + (head.header_len == 48)]:  # I3
+        end = at + skip + head.packed
         header, payload = file[at:at + skip], file[at + skip:end]
-        if end > len(file):
+        if end > len(file) or has_sum and unpack_from("<I", header, 37)[0] != \
+                crc32c(header[:37] + bytes(4) + header[41:] + payload):  # I5
             continue
-        if checked and crc32c(header[:37] + bytes(4) + header[41:] + payload) \
-                != int.from_bytes(header[37:41], "little"):
-            continue  # I5
-        data = unpack(payload, size)
-        if data is None:
-            continue
-        block = Block()
-        try:
-            block.records = Records(data, ts, off)
-        except ValueError:
-            continue
-        block.at, block.end, block.checked, block.off, block.last = at, end, checked, off, bool(flags & 1)
-        block.ordinal = after + ahead if by_ordinal else after  # I18: numbered as they come
-        return block
+        data = unpack(payload, head.size)  # I15.4
+        records = parse(data, head.ts, head.off) if data is not None else None  # I15.5
+        if records:
+            return SimpleNamespace(suffix=suffix, at=at, end=end, ordinal=after + ahead, off=head.off, span=None,
+                                   damage=None, last=head.flags & 1, has_sum=has_sum, records=records)
     return None
 
 
 def places(file, bad):
-    """Where to look after the block at `bad` was not accepted (I16)."""
-    fields = header_at(file, bad)
-    if fields and bad + 44 + fields[5] < len(file):
-        yield bad + 44 + fields[5]
-    at = bad
-    while (at := file.find(b"AHRC", at + 4)) >= 0:
-        yield at
+    """Where to look after what is at `bad` was not accepted (I16): its claimed end, then each magic."""
+    head = header_at(file, bad)
+    if head and bad + 44 + head.packed < len(file):
+        yield bad + 44 + head.packed
+    while (bad := file.find(b"AHRC", bad + 1)) >= 0:
+        yield bad
 
 
 def read_blocks(suffix, file):
-    """The accepted blocks of a file, and its torn end: (offset, length, ordinal before it) or None."""
+    """The accepted blocks of a file, with the damaged spans before them, and its torn end if any.
+    A span is (offset, length, ordinal of the block before it) (I17)."""
     blocks, at = [], 0
     while at < len(file):
         first, prev = (blocks[0], blocks[-1]) if blocks else (None, None)
-        span = None
-        block = block_at(file, at, first, prev, False)
+        block = block_at(suffix, file, at, first, prev, False)
         if not block:
-            found = (block_at(file, place, first, prev, True) for place in places(file, at))
-            block = next((b for b in found if b), None)
-            span = (at, (block.at if block else len(file)) - at, prev.ordinal if prev else -1)  # I17
-        if not block:
-            return blocks, span
-        block.suffix, block.span = suffix, span
+            found = (block_at(suffix, file, place, first, prev, True) for place in places(file, at))
+            block = next(filter(None, found), None)
+            span = at, (block.at if block else len(file)) - at, prev.ordinal if prev else -1
+            if not block:
+                return blocks, span
+            block.span = span
         blocks.append(block)
         at = block.end
     return blocks, None
 
 
 def read_tail(suffix, file):
-    """A tail (section 4) as a block, or None when it is empty; `records` is None when its header is bad."""
-    if len(file) < 44 or not any(file):
-        return None
-    tail = Block()
-    tail.suffix, tail.at, tail.records, tail.damage = suffix, 0, None, (0, len(file))
-    tail.ordinal = int(suffix[6:])
-    magic, version, size, tail.session, ordinal, off, crc = struct.unpack_from("<4sHH16sQQI", file)
-    tail.off = off
-    if (magic, version, size, ordinal) != (b"AHRT", 1, 44, tail.ordinal) or crc32c(file[:40]) != crc:
+    """A tail (section 4) in the shape of a block; `records` is None when its header is bad."""
+    tail = SimpleNamespace(suffix=suffix, at=0, end=len(file), ordinal=int(suffix[6:]), span=None, damage=None,
+                           last=False, records=None)
+    magic, version, size, tail.session, ordinal, tail.off, crc = unpack_from("<4sHH16sQQI", file)
+    if (magic, version, size, ordinal, crc) != (b"AHRT", 1, 44, tail.ordinal, crc32c(file[:40])):
         return tail
     at, data = 44, b""
-    tail.records, tail.damage = Records(data, 0, off), None
-    while at < len(file):  # I14
-        left = file[at:]
-        size, want = struct.unpack_from("<II", left) if len(left) >= 8 else (0, 0)
-        if len(left) < 8 + size or not any(left):
-            break  # torn: never acknowledged, no damage
-        record = left[8:8 + size]
-        crc = crc32c(left[:4] + record, crc)
-        try:
-            if not size or len(data) + size > MAX_RECORDS or crc != want \
-                    or len(Records(record, 0, 0).lines) != 1:
-                raise ValueError("bad frame")
-        except ValueError:
-            tail.damage = (at, len(left))
+    while any(file[at:]):  # I14; zeros are torn
+        left = len(file) - at - 8
+        size = unpack_from("<I", file, at)[0] if left >= -4 else 0
+        if left < size <= (1 << 20) + 30 or left < 0 and not size:
+            break  # torn, no damage: the record was never acknowledged
+        record = file[at + 8:at + 8 + size]
+        crc = crc32c(file[at:at + 4] + record, crc)
+        records = parse(record, 0, 0)
+        if not 0 < size <= left or len(data) + size > 16 << 20 or unpack_from("<I", file, at + 4)[0] != crc \
+                or not records or len(records.lines) != 1:
+            tail.damage = at, len(file) - at
             break
         data += record
         at += 8 + size
-    tail.records = Records(data, 0, off)
+    tail.records = parse(data, 0, tail.off)
     return tail
 
 
-def files_of(path):
-    """The recording's files as (suffix, bytes): segments in their order, then tails (section 1)."""
-    names = [name[len(path):] for name in glob.glob(glob.escape(path) + ".*")]
-    segments = sorted((s for s in names if re.fullmatch(r"\.[1-9][0-9]*", s)), key=lambda s: int(s[1:]))
-    tails = sorted((s for s in names if re.fullmatch(r"\.tail-(0|[1-9][0-9]*)", s)), key=lambda s: int(s[6:]))
-
-    def load(suffix):
-        with open(path + suffix, "rb") as file:
-            return suffix, file.read()
-    return [load(s) for s in [""] * os.path.exists(path) + segments], [load(s) for s in tails]
+def read_files(path):
+    """The recording's blocks by ordinal, the copy to prefer first (I18), and the torn ends of its files."""
+    copies, torn_ends = {}, []
+    found = [name[len(path):] for name in glob.glob(glob.escape(path) + ".*")]
+    segments = sorted((s for s in found if re.fullmatch(r"\.[1-9][0-9]*", s)), key=lambda s: int(s[1:]))
+    tails = [s for s in found if re.fullmatch(r"\.tail-(0|[1-9][0-9]*)", s)]
+    for suffix in [""] * os.path.exists(path) + segments + tails:
+        with open(path + suffix, "rb") as stream:
+            file = stream.read()
+        if suffix not in tails:
+            blocks, torn = read_blocks(suffix, file)
+            torn_ends += [(suffix, *torn)] if torn else []
+        else:
+            blocks = [read_tail(suffix, file)] if len(file) >= 44 and any(file) else []  # I14: empty
+        for block in blocks:
+            copies.setdefault(block.ordinal, []).append(block)
+    return copies, torn_ends
 
 
 def dump(path):
     """The lines of the recording at `path`."""
-    segments, tails = files_of(path)
-    copies, torn_ends = {}, []  # ordinal -> blocks, the preferred one first (I18)
-    for suffix, file in segments:
-        blocks, torn = read_blocks(suffix, file)
-        torn_ends += [(suffix, *torn)] if torn else []
-        for block in blocks:
-            copies.setdefault(block.ordinal, []).append(block)
-    sealed = set(copies)
-    for suffix, file in tails:
-        tail = read_tail(suffix, file)
-        if tail and tail.ordinal not in sealed:
-            copies.setdefault(tail.ordinal, []).append(tail)
-
-    # The lowest ordinal comes next, the first copy wins; a tail must go with what came before it.
-    end, ended, session, refused = 0, False, None, set()
-    for ordinal in sorted(copies):
-        block = copies[ordinal][0]
-        if ordinal not in sealed and (block.records is None or ended or block.off < end
-                                      or session not in (None, block.session)):
-            with_size = {suffix: len(file) for suffix, file in tails}
-            block.damage = (0, with_size[block.suffix])
-            refused.add(ordinal)
-            continue
-        if ordinal not in sealed:
+    copies, torn_ends = read_files(path)
+    order = [copies[ordinal][0] for ordinal in sorted(copies)]  # I18: lowest next, first copy wins
+    end, ended, session, delivered = 0, False, None, set()
+    for block in order:
+        if hasattr(block, "session"):  # a tail must go with what came before it (section 4)
+            if not block.records or ended or block.off < end or session not in (None, block.session):
+                block.damage, block.records = (0, block.end), None
+                continue
             session = block.session
+            if not block.records.lines:
+                continue  # nothing came from it: repair would seal no block either
+        delivered.add(block.ordinal)
         end, ended = block.records.end, ended or block.last
-    delivered = set(copies) - refused
-
-    def covered(before, after):
-        """I18: the blocks of a span came, all of them, from another file."""
-        return after > before + 1 and all(o in delivered for o in range(before + 1, after))
-
-    def damage(suffix, offset, length):
-        lines.append(f"damage {suffix or '-'} {offset} {length}")
 
     lines, last = [], -1
-    for ordinal in sorted(copies):
-        block = copies[ordinal][0]
-        for copy in copies[ordinal]:
-            if copy.span and not covered(copy.span[2], ordinal):
+
+    def damage(block_suffix, offset, length):
+        lines.append(f"damage {block_suffix or '-'} {offset} {length}")
+
+    def covered(before, after):  # I18: blocks between came, all of them, and so from another file
+        return after > before + 1 and all(ordinal in delivered for ordinal in range(before + 1, after))
+
+    for block in order:
+        for copy in copies[block.ordinal]:
+            if copy.span and not covered(copy.span[2], copy.ordinal):
                 damage(copy.suffix, *copy.span[:2])
-        if ordinal in delivered:
-            if ordinal > last + 1 and not block.span:
+        if block.ordinal in delivered:
+            if block.ordinal > last + 1 and not block.span:
                 damage(block.suffix, block.at, 0)  # I19
-            lines += block.records.lines
-            last = ordinal
+            last = block.ordinal
         if block.damage:
             damage(block.suffix, *block.damage)
+        if block.ordinal in delivered:
+            lines += block.records.lines
     for suffix, offset, length, before in torn_ends:
         if not covered(before, last + 1):
             damage(suffix, offset, length)

@@ -41,7 +41,7 @@ bool
 tape_segment_suffix(const char *suffix, unsigned *ret_segment)
 {
     uint64_t n;
-    if (!is_numbered(suffix, ".", 99, &n) || !n)
+    if (!is_numbered(suffix, ".", TAPE_SEGMENTS_MAX - 1, &n) || !n)
         return false;
     *ret_segment = (unsigned)n;
     return true;

@@ -11,6 +11,7 @@
 
 enum {
     TAPE_PATH_MAX = 4096,
+    TAPE_SEGMENTS_MAX = 16, /* with the recording itself; writers stop at 8 */
     TAPE_NAME_ROOM = 64, /* what the longest suffix takes, at most */
 };
 

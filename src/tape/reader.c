@@ -12,6 +12,7 @@
  */
 #include "tape/reader_priv.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "tape/names.h"
@@ -68,29 +69,35 @@ add_tail(struct tape_reader *r, uint64_t ordinal)
 }
 
 static int
-add_segment(struct tape_reader *r)
+add_segment(struct tape_reader *r, unsigned n)
 {
     char path[TAPE_PATH_MAX];
     uint64_t size;
-    if (r->segment_count == READER_SEGMENTS_MAX)
-        return -ENOENT;
-    tape_segment_path(path, r->path, r->segment_count);
+    struct segment_source *src = &r->segments[n];
+    if (src->is_open)
+        return 0;
+    tape_segment_path(path, r->path, n);
     int fd = r->io->ops->open(r->io, path, TAPE_OPEN_READ);
     if (fd < 0)
-        return fd;
+        return fd == -ENOENT ? 0 : fd;
     int e = r->io->ops->size(r->io, fd, &size);
     if (e < 0) {
         r->io->ops->close(r->io, fd);
         return e;
     }
-    segment_begin(&r->segments[r->segment_count++].seg, fd, size);
+    *src = (struct segment_source){ .is_open = true };
+    segment_begin(&src->seg, fd, size);
+    if (n) /* only our own writer makes more than one (format, I15) */
+        src->seg.is_begun = src->seg.has_checks = true;
+    r->segment_count = n >= r->segment_count ? n + 1 : r->segment_count;
     return 1;
 }
 
 /* The file has more than when it was last looked at: go on from its last good block. */
 static bool
-regrow(struct tape_reader *r, struct segment_source *src)
+regrow(struct tape_reader *r, unsigned i)
 {
+    struct segment_source *src = &r->segments[i];
     uint64_t size;
     if (r->io->ops->size(r->io, src->seg.fd, &size) < 0 || size <= src->seg.size)
         return false;
@@ -110,20 +117,19 @@ discover(struct tape_reader *r)
 {
     AUTO(buf) names = { 0 };
     uint64_t ordinal;
+    unsigned n;
     int found = 0, e = r->io->ops->list(r->io, r->path, &names);
-    for (size_t at = 0; at < names.n && e >= 0; at += strlen((char *)names.p + at) + 1) {
-        if (!tape_tail_suffix((char *)names.p + at, &ordinal))
-            continue;
-        e = add_tail(r, ordinal);
-        found += e > 0;
-    }
-    if (e < 0)
-        return e;
-    for (unsigned i = 0; i < r->segment_count; i++)
-        found += r->segments[i].has_ended && regrow(r, &r->segments[i]);
-    while ((e = add_segment(r)) > 0)
-        found++;
-    return e == -ENOENT ? found : e;
+    for (size_t at = 0; at < names.n && e >= 0; at += strlen((char *)names.p + at) + 1)
+        if (tape_tail_suffix((char *)names.p + at, &ordinal))
+            found += (e = add_tail(r, ordinal)) > 0;
+    for (unsigned i = 0; i < r->segment_count && e >= 0; i++)
+        found += r->segments[i].is_open && r->segments[i].has_ended && regrow(r, i);
+    if (e >= 0)
+        found += (e = add_segment(r, 0)) > 0;
+    for (size_t at = 0; at < names.n && e >= 0; at += strlen((char *)names.p + at) + 1)
+        if (tape_segment_suffix((char *)names.p + at, &n))
+            found += (e = add_segment(r, n)) > 0;
+    return e < 0 ? e : found;
 }
 
 int
@@ -158,7 +164,8 @@ tape_reader_close(struct tape_reader *r)
     for (size_t i = 0; i < r->tail_count; i++)
         r->io->ops->close(r->io, r->tails[i].fd);
     for (unsigned i = 0; i < r->segment_count; i++)
-        r->io->ops->close(r->io, r->segments[i].seg.fd);
+        if (r->segments[i].is_open)
+            r->io->ops->close(r->io, r->segments[i].seg.fd);
     window_release(&r->window);
     buf_release(&r->records);
     buf_release(&r->tail_bytes);
@@ -191,9 +198,9 @@ advance(struct tape_reader *r, unsigned i)
     uint64_t from = src->seg.next_ordinal;
     src->has_ended = !segment_find(&src->seg, &r->window, &r->records);
     r->read_error = r->window.failed ? r->window.failed : r->read_error;
-    r->decoded = src->has_ended ? r->decoded : &src->seg;
-    if (src->has_ended && r->decoded == &src->seg)
-        r->decoded = NULL;
+    if (src->seg.has_given_up)
+        r->read_error = -EFBIG;
+    r->decoded = src->has_ended ? NULL : &src->seg; /* a vain search uses `records`, too */
     if (!src->seg.bad_len)
         return;
     src->is_bad = true;
@@ -229,7 +236,7 @@ choose(struct tape_reader *r, struct choice *ret)
     struct choice best = { .ordinal = UINT64_MAX };
     for (unsigned i = 0; i < r->segment_count; i++) {
         struct segment_source *src = &r->segments[i];
-        if (!src->seg.has_head && !src->has_ended)
+        if (src->is_open && !src->seg.has_head && !src->has_ended)
             advance(r, i);
         if (src->seg.has_head && (!best.src || src->seg.head.ordinal < best.ordinal))
             best = (struct choice){ .src = src,
@@ -269,15 +276,23 @@ unpack_again(struct tape_reader *r, struct segment *s)
                : tape_block_unpack(&s->head, v, &r->records, &size, &extent);
 }
 
+/* Why the head cannot follow what came from other files. */
+static const char *
+join_fault(struct tape_reader *r, struct segment *s)
+{
+    if (s->head.is_checked && s->head.start_byte_off < r->last_end_off)
+        return "byte offset goes back";
+    return r->decoded == s ? NULL : unpack_again(r, s);
+}
+
 static bool
 load_segment(struct tape_reader *r, const struct choice *c, struct tape_piece *ret)
 {
     struct segment *s = &c->src->seg;
-    const char *bad = r->decoded == s ? NULL : unpack_again(r, s);
-    if (!bad && s->head.is_checked && s->head.start_byte_off < r->last_end_off)
-        bad = "byte offset goes back"; /* after a block of another file */
+    const char *bad = join_fault(r, s);
     if (bad) {
         notify_segment(r, TAPE_NOTE_DAMAGE, c->segment, s->head_off, s->head_size, bad);
+        c->src->refused_end = s->pos;
         return false;
     }
     r->decoded = s;
@@ -291,6 +306,19 @@ load_segment(struct tape_reader *r, const struct choice *c, struct tape_piece *r
     };
     r->last_end_off = s->head_extent.end_byte_off;
     return true;
+}
+
+/* A block that was delivered from another file. A copy is the same to the bit; a file with another
+ * block of that ordinal is no part of this recording, and nothing more is taken from it. */
+static void
+compare_copy(struct tape_reader *r, const struct choice *c)
+{
+    struct segment *s = &c->src->seg;
+    if (c->ordinal + 1 != r->next_ordinal || r->last_is_tail || s->head.crc == r->last_crc)
+        return;
+    notify_segment(r, TAPE_NOTE_DAMAGE, c->segment, s->head_off, s->size - s->head_off,
+                   "is another recording's");
+    c->src->is_foreign = c->src->has_ended = true;
 }
 
 /* Why this tail is not one of this recording's; NULL: it is. */
@@ -339,12 +367,16 @@ load_tail(struct tape_reader *r, struct tail_source *t, struct tape_piece *ret)
     r->decoded = NULL;
     enum tape_tail_end end = tape_tail_get_records(in, &r->records, &good);
     const char *fault = e < 0 ? strerror(-e) : NULL;
+    bool has_head = !e && tape_tail_get_head(in, &head, &crc);
     r->read_error = e < 0 ? e : r->read_error;
-    if (!fault && tape_tail_get_head(in, &head, &crc))
+    if (has_head)
         fault = tail_fault(r, t, &head);
     if (fault) {
         good = 0;
         end = TAPE_TAIL_DAMAGED;
+    } else if (has_head) {
+        memcpy(r->tail_id, head.session_id, 16);
+        r->has_tail_id = true;
     }
     if (end == TAPE_TAIL_DAMAGED) {
         t->is_bad = true;
@@ -369,8 +401,6 @@ load_tail(struct tape_reader *r, struct tail_source *t, struct tape_piece *ret)
     tape_block_measure(&ret->head, records, &extent);
     ret->head.record_count = ret->record_count = extent.record_count;
     r->last_end_off = extent.end_byte_off;
-    memcpy(r->tail_id, head.session_id, 16);
-    r->has_tail_id = true;
     return true;
 }
 
@@ -382,9 +412,12 @@ tell_missing(struct tape_reader *r, const struct choice *c, const struct tape_pi
     r->missing_blocks += n;
     snprintf(text, sizeof(text), "%llu block%s missing before this place",
              (unsigned long long)n, n == 1 ? " is" : "s are");
+    /* What was skipped or refused before it tells it already. */
+    bool is_told = c->src && (c->src->is_bad || (c->src->refused_end &&
+                                                 c->src->refused_end == p->file_off));
     if (c->tail)
         notify_tail(r, TAPE_NOTE_DAMAGE, c->tail, 0, 0, text);
-    else if (!c->src->is_bad) /* else what was skipped tells it */
+    else if (!is_told)
         notify_segment(r, TAPE_NOTE_DAMAGE, c->segment, p->file_off, 0, text);
 }
 
@@ -426,6 +459,8 @@ tape_reader_next_piece(struct tape_reader *r, struct tape_piece *ret)
         bool is_new = c.ordinal >= r->next_ordinal &&
                       (c.tail ? load_tail(r, c.tail, &p) : load_segment(r, &c, &p));
         if (!is_new) {
+            if (c.src && c.ordinal < r->next_ordinal)
+                compare_copy(r, &c);
             pass(r, &c);
             continue;
         }
@@ -436,6 +471,8 @@ tape_reader_next_piece(struct tape_reader *r, struct tape_piece *ret)
         tell_oddities(r, &p);
         r->next_ordinal = c.ordinal + 1;
         r->is_last_seen = p.head.flags & TAPE_BLOCK_LAST;
+        r->last_crc = p.head.crc;
+        r->last_is_tail = p.is_tail;
         r->piece_count++;
         if (r->opt.progress && c.src)
             r->opt.progress->step(r->opt.progress->ctx, c.src->seg.pos, c.src->seg.size);
@@ -463,6 +500,7 @@ tape_reader_next(struct tape_reader *r, struct tape_record *ret)
         r->rest = p.records;
     }
     size_t n = tape_record_get(r->rest, ret, &reason);
+    assert(n); /* pieces are checked */
     r->rest.p += n;
     r->rest.n -= n;
     if (ret->tag == TAPE_DATA)
@@ -471,8 +509,11 @@ tape_reader_next(struct tape_reader *r, struct tape_record *ret)
 }
 
 unsigned
-tape_reader_segments(const struct tape_reader *r)
+tape_reader_segments(const struct tape_reader *r, bool *ret_has_foreign)
 {
+    *ret_has_foreign = false;
+    for (unsigned i = 0; i < r->segment_count; i++)
+        *ret_has_foreign |= r->segments[i].is_foreign;
     return r->segment_count;
 }
 

@@ -3,24 +3,27 @@
 #ifndef TAPE_READER_PRIV_H
 #define TAPE_READER_PRIV_H
 
+#include "tape/names.h"
 #include "tape/reader.h"
 #include "tape/segment_priv.h"
 #include "tape/tail.h"
 
 enum {
     READER_TAILS_MAX = 128, /* writers leave 66 at most */
-    READER_SEGMENTS_MAX = 16,
     READER_TAIL_BYTES = (24 << 20) + 65536, /* 16 MiB of the smallest records, framed */
     READER_LOOKS_MAX = 3,                   /* at the end, for what has come meanwhile */
 };
 
 struct segment_source {
     struct segment seg;
+    bool is_open; /* there is such a file */
+    bool is_foreign;
     bool has_ended;
     bool is_bad;     /* something was skipped and not yet told */
     bool is_covered; /* … and other files had some of it */
     uint64_t bad_from;
     uint64_t missing_before;
+    uint64_t refused_end; /* behind a block that did not fit what other files had */
 };
 
 struct tail_source {
@@ -38,7 +41,7 @@ struct tape_reader {
     struct tape_io *io; /* borrowed */
     char *path;
     struct tape_reader_options opt;
-    struct segment_source segments[READER_SEGMENTS_MAX];
+    struct segment_source segments[TAPE_SEGMENTS_MAX];
     unsigned segment_count;
     struct tail_source tails[READER_TAILS_MAX]; /* by ordinal */
     size_t tail_count;
@@ -54,6 +57,8 @@ struct tape_reader {
 
     uint64_t next_ordinal, missing_blocks, piece_count, last_end_off;
     bool is_last_seen;
+    uint32_t last_crc; /* of the block delivered last */
+    bool last_is_tail;
 
     struct view rest;  /* of the current piece */
     uint64_t byte_off; /* behind the last DATA delivered */

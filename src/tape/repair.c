@@ -103,7 +103,12 @@ survey(struct repair *rp, struct err *err)
             rp->good_end = p.file_off + p.packed.n;
         }
     }
-    unsigned segments = tape_reader_segments(rp->reader);
+    bool has_foreign;
+    unsigned segments = tape_reader_segments(rp->reader, &has_foreign);
+    if (has_foreign)
+        return err_set(err, ERR_DAMAGED,
+                       "'%s.1' (or .2 …) is no part of '%s'; move it away, then try again",
+                       rp->path, rp->path);
     rp->needs_join |= segments > 1;
     rp->report.joined_segments = segments > 1 ? segments : 0;
     rp->report.damages = rp->notes.damages - rp->notes.is_torn; /* the torn end is cut */
@@ -226,10 +231,11 @@ put_in_place(struct repair *rp, const char *from, int fd)
     if (!r)
         r = tape_io_sync_dir(rp->io, rp->path);
     /* From the last, so that none is left behind a hole in the numbers. */
-    for (unsigned i = tape_reader_segments(rp->reader); !r && i-- > 1;) {
+    for (unsigned i = rp->report.joined_segments; !r && i-- > 1;) {
         char path[TAPE_PATH_MAX];
         tape_segment_path(path, rp->path, i);
         r = rp->io->ops->unlink(rp->io, path);
+        r = r == -ENOENT ? 0 : r;
     }
     return r;
 }

@@ -38,12 +38,16 @@ build_index(struct tape_reader *r)
     struct segment *s = &r->segments[0].seg;
     struct tape_block b;
     uint64_t off = 0, last_byte = 0, last_ts = 0;
+    bool has_checks = false;
     r->index = calloc(INDEX_MAX, sizeof(r->index[0]));
     if (!r->index)
         return -ENOMEM;
     r->index_stride = 1;
     for (uint64_t n = 0; off < s->size && read_header(r, s, off, &b); n++) {
         const uint64_t mask = (1U << TAPE_ORDINAL_BITS) - 1;
+        has_checks = n ? has_checks : b.is_checked;
+        if (b.is_checked != has_checks)
+            break;
         if ((b.is_checked && b.ordinal != (n & mask)) || b.start_byte_off < last_byte)
             break;
         last_byte = b.start_byte_off;
@@ -65,7 +69,8 @@ rewind_to(struct tape_reader *r, const struct index_entry *e)
     for (unsigned i = 0; i < r->segment_count; i++) {
         struct segment_source *src = &r->segments[i];
         segment_jump(&src->seg, e->off, e->ordinal);
-        src->has_ended = src->is_bad = false;
+        src->has_ended = src->is_foreign;
+        src->is_bad = false;
     }
     for (size_t i = 0; i < r->tail_count; i++)
         r->tails[i].is_used = false;
@@ -97,12 +102,13 @@ go_near(struct tape_reader *r, bool (*is_before)(const struct index_entry *, uin
 {
     static const struct index_entry start;
     /* Several segments overlap; then everything is read from the start. */
-    if (r->segment_count == 1 && !r->index) {
+    bool is_one = r->segment_count == 1 && r->segments[0].is_open;
+    if (is_one && !r->index) {
         int e = build_index(r);
         if (e < 0)
             return e;
     }
-    size_t low = 0, high = r->segment_count == 1 ? r->index_count : 0;
+    size_t low = 0, high = is_one ? r->index_count : 0;
     while (low < high) {
         size_t mid = (low + high) / 2;
         if (is_before(&r->index[mid], target))

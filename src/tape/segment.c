@@ -7,6 +7,7 @@ enum {
     WINDOW_BYTES = 256 << 10,
     PAGE_BYTES = 4096,
     SCAN_BYTES = 64 << 10,
+    UNPACK_BYTES = 64 << 20, /* that may be unpacked in vain, and 16 times the file */
     BLOCK_BYTES_MAX = TAPE_BLOCK_HEAD_OLD + TAPE_BLOCK_PACKED_MAX,
 };
 
@@ -69,14 +70,15 @@ window_get(struct window *w, int fd, uint64_t off, size_t n)
 void
 segment_begin(struct segment *s, int fd, uint64_t size)
 {
-    *s = (struct segment){ .fd = fd, .budget = SCAN_BYTES };
+    *s = (struct segment){ .fd = fd, .check_budget = SCAN_BYTES, .unpack_budget = UNPACK_BYTES };
     segment_grow(s, size);
 }
 
 void
 segment_grow(struct segment *s, uint64_t size)
 {
-    s->budget += 4 * (size - s->size);
+    s->check_budget += 4 * (size - s->size);
+    s->unpack_budget += 16 * (size - s->size);
     s->size = size;
 }
 
@@ -115,17 +117,20 @@ order_fault(const struct segment *s, struct tape_block *b, bool is_after_damage)
     return NULL;
 }
 
-/* Takes the work out of the budget; false when it does not suffice. */
+/* Takes the work of looking at this block out of the budgets; false when they do not suffice. */
 static bool
-spend(struct segment *s, uint64_t work)
+spend(struct segment *s, const struct tape_block *b)
 {
-    if (s->budget < work)
+    uint64_t check = TAPE_BLOCK_HEAD + (uint64_t)b->packed_len;
+    uint64_t unpack = b->is_checked ? 0 : b->raw_len; /* else the checksum comes first */
+    if (s->check_budget < check || s->unpack_budget < unpack)
         return false;
-    s->budget -= work;
+    s->check_budget -= check;
+    s->unpack_budget -= unpack;
     return true;
 }
 
-static const char out_of_budget[] = "too many false block headers; gave up looking";
+static const char out_of_budget[] = "too many false block headers; not all were looked at";
 
 /* NULL when a valid block stands at off: it is the head then. *ret_size: its claimed
  * size. */
@@ -149,9 +154,10 @@ try_at(struct segment *s, struct window *w, uint64_t off, bool is_after_damage,
     bad = order_fault(s, &b, is_after_damage);
     if (bad)
         return bad;
-    uint64_t work = *ret_size + (b.is_checked ? 0 : b.raw_len);
-    if (is_after_damage && !spend(s, work))
+    if (is_after_damage && !spend(s, &b)) {
+        s->has_given_up = true;
         return out_of_budget;
+    }
     v = window_get(w, s->fd, off, TAPE_BLOCK_HEAD_OLD + (size_t)b.packed_len);
     bad = tape_block_unpack(&b, v, records, &s->head_size, &s->head_extent);
     if (bad)
@@ -177,13 +183,8 @@ scan(struct segment *s, struct window *w, uint64_t off, struct buf *records)
             continue;
         }
         off += (uint64_t)(hit - v.p);
-        const char *bad = try_at(s, w, off, true, records, &size);
-        if (!bad)
+        if (!try_at(s, w, off, true, records, &size))
             return off;
-        if (bad == out_of_budget) {
-            snprintf(s->bad_reason, sizeof(s->bad_reason), "%s", bad);
-            break;
-        }
         off += 4;
     }
     return s->size;
@@ -199,9 +200,11 @@ skip_bad(struct segment *s, struct window *w, uint64_t claimed, struct buf *reco
         !try_at(s, w, s->pos + claimed, true, records, &size))
         end = s->pos + claimed;
     else
-        end = scan(s, w, s->pos + 4, records);
+        end = scan(s, w, s->pos + 1, records);
     s->bad_len = end - s->bad_off;
     s->pos = end;
+    if (s->has_given_up)
+        snprintf(s->bad_reason, sizeof(s->bad_reason), "%s", out_of_budget);
 }
 
 static void

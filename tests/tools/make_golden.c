@@ -168,6 +168,11 @@ damaged(void)
     buf_puts(&out, "AHRC: this is no block, though it begins like one, and it is long enough");
     buf_append(&out, f.p + a, f.n - a);
     save("junk.ahr", all(&out));
+    buf_clear(&out);
+    buf_append(&out, f.p, a);
+    buf_puts(&out, "xy");
+    buf_append(&out, f.p + a, f.n - a);
+    save("stray.ahr", all(&out));
 }
 
 /* An agent has printed another recording's block; then the enclosing header is damaged. */
@@ -239,6 +244,13 @@ tails(void)
         tape_tail_put_record(&tail, &rec, &crc);
         snprintf(name, sizeof(name), "tails.ahr.tail-%d", (int)i);
         save(name, (struct view){ tail.p, i == 1 ? whole : tail.n - 5 });
+        if (i == 1)
+            continue;
+        /* The same with a record spoilt that others follow. */
+        tape_tail_put_record(&tail, &rec, &crc);
+        tail.p[whole + 12] ^= 1;
+        save("tail-damaged.ahr", (struct view){ out.p, out.n });
+        save("tail-damaged.ahr.tail-2", all(&tail));
     }
 }
 

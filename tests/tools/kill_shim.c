@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kill_shim.c -- preloaded into the real program: SIGKILL at the N-th call that changes a file.
+ *
+ * $KILL_AT is N; $KILL_AFTER set: the call is made first.
+ */
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static int calls;
+
+static void
+fall(int after)
+{
+    const char *at = getenv("KILL_AT");
+    int n = after ? calls : __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+    if (at && !getenv("KILL_AFTER") == !after && n == (int)strtol(at, NULL, 10))
+        kill(getpid(), SIGKILL);
+}
+
+#define SHIM(type, name, params, args)                                                   \
+    type name params;                                                                    \
+    type name params                                                                     \
+    {                                                                                    \
+        static type(*real) params;                                                       \
+        if (!real)                                                                       \
+            *(void **)&real = dlsym(RTLD_NEXT, #name);                                   \
+        fall(0);                                                                         \
+        type r = real args;                                                              \
+        fall(1);                                                                         \
+        return r;                                                                        \
+    }
+
+SHIM(ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n))
+SHIM(ssize_t, pwrite64, (int fd, const void *p, size_t n, off_t off), (fd, p, n, off))
+SHIM(int, fsync, (int fd), (fd))
+SHIM(int, fdatasync, (int fd), (fd))
+SHIM(int, rename, (const char *from, const char *to), (from, to))
+SHIM(int, unlink, (const char *path), (path))
+SHIM(int, ftruncate64, (int fd, off_t size), (fd, size))
