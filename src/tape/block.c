@@ -2,7 +2,6 @@
 #include "tape/block.h"
 
 #include "base/le.h"
-#include "tape/brotli.h"
 #include "tape/crc32c.h"
 #include "tape/record.h"
 
@@ -113,14 +112,14 @@ tape_block_unpack(const struct tape_block *b, struct view from, struct buf *reco
 }
 
 int
-tape_block_seal(const struct tape_block *b, struct view records, int quality,
-                struct buf *out)
+tape_block_seal(const struct tape_block *b, struct view records,
+                struct tape_packer *packer, int quality, struct buf *out)
 {
     size_t start = out->n;
     uint8_t *p = buf_grow(out, TAPE_BLOCK_HEAD);
     if (!p)
         return out->failed;
-    int r = tape_deflate(records, quality, out);
+    int r = tape_deflate(packer, records, quality, out);
     if (r < 0) {
         out->n = start;
         return r;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "tape/brotli.h"
 
 enum {
     TAPE_BLOCK_HEAD = 44,
@@ -61,7 +62,7 @@ const char *tape_block_unpack(const struct tape_block *b, struct view from,
 const char *tape_block_measure(const struct tape_block *b, struct view records,
                                struct tape_extent *ret);
 /* Appends header and payload to out. raw_len, packed_len, crc, version are computed. */
-int tape_block_seal(const struct tape_block *b, struct view records, int quality,
-                    struct buf *out);
+int tape_block_seal(const struct tape_block *b, struct view records,
+                    struct tape_packer *packer, int quality, struct buf *out);
 
 #endif

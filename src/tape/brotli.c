@@ -5,18 +5,73 @@
 #include <brotli/encode.h>
 #include <errno.h>
 
-int
-tape_deflate(struct view in, int quality, struct buf *out)
+/* Each piece of memory has its size before it. */
+enum { HEAD = 16 };
+
+static void *
+take(void *opaque, size_t n)
 {
-    size_t n = BrotliEncoderMaxCompressedSize(in.n);
-    int r = buf_reserve(out, n);
+    struct tape_packer *packer = opaque;
+    for (size_t i = 0; i < TAPE_PACKER_SPARES; i++) {
+        void *p = packer->spare[i].p;
+        if (p && packer->spare[i].n >= n && packer->spare[i].n / 2 <= n) {
+            packer->spare[i].p = NULL;
+            return p;
+        }
+    }
+    uint8_t *p = n > SIZE_MAX - HEAD ? NULL : malloc(HEAD + n);
+    if (!p)
+        return NULL;
+    memcpy(p, &n, sizeof(n));
+    return p + HEAD;
+}
+
+static void
+give_back(void *opaque, void *address)
+{
+    struct tape_packer *packer = opaque;
+    size_t n;
+    if (!address)
+        return;
+    memcpy(&n, (uint8_t *)address - HEAD, sizeof(n));
+    for (size_t i = 0; i < TAPE_PACKER_SPARES; i++)
+        if (!packer->spare[i].p) {
+            packer->spare[i].p = address;
+            packer->spare[i].n = n;
+            return;
+        }
+    free((uint8_t *)address - HEAD);
+}
+
+void
+tape_packer_release(struct tape_packer *packer)
+{
+    for (size_t i = 0; i < TAPE_PACKER_SPARES; i++)
+        if (packer->spare[i].p)
+            free((uint8_t *)packer->spare[i].p - HEAD);
+    *packer = (struct tape_packer){ 0 };
+}
+
+int
+tape_deflate(struct tape_packer *packer, struct view in, int quality, struct buf *out)
+{
+    int r = buf_reserve(out, BrotliEncoderMaxCompressedSize(in.n));
     if (r < 0)
         return r;
-    n = out->cap - out->n;
-    if (!BrotliEncoderCompress(quality, BROTLI_DEFAULT_WINDOW, BROTLI_MODE_GENERIC, in.n,
-                               in.p, &n, out->p + out->n))
+    BrotliEncoderState *s = BrotliEncoderCreateInstance(take, give_back, packer);
+    if (!s)
         return -ENOMEM;
-    out->n += n;
+    size_t room = out->cap - out->n;
+    uint8_t *to = out->p + out->n;
+    BrotliEncoderSetParameter(s, BROTLI_PARAM_QUALITY, (uint32_t)quality);
+    BrotliEncoderSetParameter(s, BROTLI_PARAM_SIZE_HINT, (uint32_t)in.n);
+    bool is_done = BrotliEncoderCompressStream(s, BROTLI_OPERATION_FINISH, &in.n, &in.p,
+                                               &room, &to, NULL) &&
+                   BrotliEncoderIsFinished(s);
+    BrotliEncoderDestroyInstance(s);
+    if (!is_done)
+        return -ENOMEM;
+    out->n = (size_t)(to - out->p);
     return 0;
 }
 

@@ -200,7 +200,8 @@ advance(struct tape_reader *r, unsigned i)
     r->read_error = r->window.failed ? r->window.failed : r->read_error;
     if (src->seg.has_given_up)
         r->read_error = -EFBIG;
-    r->decoded = src->has_ended ? NULL : &src->seg; /* a vain search uses `records`, too */
+    r->decoded = src->has_ended ? NULL
+                                : &src->seg; /* a vain search uses `records`, too */
     if (!src->seg.bad_len)
         return;
     src->is_bad = true;
@@ -308,13 +309,15 @@ load_segment(struct tape_reader *r, const struct choice *c, struct tape_piece *r
     return true;
 }
 
-/* A block that was delivered from another file. A copy is the same to the bit; a file with another
- * block of that ordinal is no part of this recording, and nothing more is taken from it. */
+/* A block that was delivered from another file. A copy is the same to the bit; a file
+ * with another block of that ordinal is no part of this recording, and nothing more is
+ * taken from it. */
 static void
 compare_copy(struct tape_reader *r, const struct choice *c)
 {
     struct segment *s = &c->src->seg;
-    if (c->ordinal + 1 != r->next_ordinal || r->last_is_tail || s->head.crc == r->last_crc)
+    if (c->ordinal + 1 != r->next_ordinal || r->last_is_tail ||
+        s->head.crc == r->last_crc)
         return;
     notify_segment(r, TAPE_NOTE_DAMAGE, c->segment, s->head_off, s->size - s->head_off,
                    "is another recording's");

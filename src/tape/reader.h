@@ -75,8 +75,8 @@ int tape_reader_seek_time(struct tape_reader *r, uint64_t ts_ns);
 /* For repair, after reading to the end: which files there are. A tail is bad when it
  * holds something that could not be used. */
 unsigned tape_reader_segments(const struct tape_reader *r, bool *ret_has_foreign);
-/* -errno when something could not be read and was taken for damage (-EFBIG: there was too much to
- * look at), else 0. */
+/* -errno when something could not be read and was taken for damage (-EFBIG: there was too
+ * much to look at), else 0. */
 int tape_reader_error(const struct tape_reader *r);
 bool tape_reader_tail(const struct tape_reader *r, size_t i, uint64_t *ret_ordinal,
                       bool *ret_is_bad);

@@ -9,7 +9,7 @@
 #include "tape/tail.h"
 
 enum {
-    READER_TAILS_MAX = 128, /* writers leave 66 at most */
+    READER_TAILS_MAX = 128,                 /* writers leave 66 at most */
     READER_TAIL_BYTES = (24 << 20) + 65536, /* 16 MiB of the smallest records, framed */
     READER_LOOKS_MAX = 3,                   /* at the end, for what has come meanwhile */
 };

@@ -26,8 +26,8 @@ enum tape_mark {
 };
 
 enum {
-    TAPE_RECORD_HEAD = 12,          /* tag, padding, time stamp */
-    TAPE_DATA_HEAD = 24,            /* a DATA record without its bytes */
+    TAPE_RECORD_HEAD = 12,           /* tag, padding, time stamp */
+    TAPE_DATA_HEAD = 24,             /* a DATA record without its bytes */
     TAPE_RECORD_BYTES_MAX = 1 << 20, /* what the writer puts into one record at most */
     TAPE_RECORD_MAX = TAPE_RECORD_BYTES_MAX + 30, /* with the longest head */
 };

@@ -25,6 +25,7 @@ struct repair {
     struct tape_reader *reader;
     struct tape_notes notes;
     struct buf sealed; /* blocks made of tails */
+    struct tape_packer packer;
     uint64_t size;     /* of segment 0 */
     uint64_t good_end; /* behind its last good block */
     bool needs_join;
@@ -95,7 +96,7 @@ survey(struct repair *rp, struct err *err)
         rp->report.blocks++;
         if (p.is_tail) {
             count_sealed(rp, &p);
-            r = tape_block_seal(&p.head, p.records, QUALITY, &rp->sealed);
+            r = tape_block_seal(&p.head, p.records, &rp->packer, QUALITY, &rp->sealed);
             if (r < 0)
                 return fail(rp, r, "seal the tails of", err);
         } else {
@@ -106,9 +107,10 @@ survey(struct repair *rp, struct err *err)
     bool has_foreign;
     unsigned segments = tape_reader_segments(rp->reader, &has_foreign);
     if (has_foreign)
-        return err_set(err, ERR_DAMAGED,
-                       "'%s.1' (or .2 …) is no part of '%s'; move it away, then try again",
-                       rp->path, rp->path);
+        return err_set(
+            err, ERR_DAMAGED,
+            "'%s.1' (or .2 …) is no part of '%s'; move it away, then try again", rp->path,
+            rp->path);
     rp->needs_join |= segments > 1;
     rp->report.joined_segments = segments > 1 ? segments : 0;
     rp->report.damages = rp->notes.damages - rp->notes.is_torn; /* the torn end is cut */
@@ -207,7 +209,7 @@ copy_pieces(struct repair *rp, int to, struct err *err)
     while ((r = tape_reader_next_piece(rp->reader, &p)) > 0) {
         buf_clear(&block);
         if (p.is_tail) {
-            r = tape_block_seal(&p.head, p.records, QUALITY, &block);
+            r = tape_block_seal(&p.head, p.records, &rp->packer, QUALITY, &block);
             p.packed = (struct view){ block.p, block.n };
         }
         if (r >= 0)
@@ -311,6 +313,7 @@ tape_repair(struct tape_io *io, const char *path, bool is_dry_run,
     if (rp.fd >= 0)
         io->ops->close(io, rp.fd);
     buf_release(&rp.sealed);
+    tape_packer_release(&rp.packer);
     tape_notes_release(&rp.notes);
     if (!r)
         *ret = rp.report;

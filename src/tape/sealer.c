@@ -16,13 +16,13 @@
 
 #include "base/clock.h"
 #include "tape/names.h"
-#include "tape/tail.h"
 
-#define SECOND     1000000000ULL
+#define SECOND 1000000000ULL
 
 struct job_list {
     struct seal_job *first, **end;
     size_t count;
+    size_t bytes; /* of records */
 };
 
 struct sealer {
@@ -38,18 +38,24 @@ struct sealer {
     uint64_t end_off; /* where the next block goes */
     bool has_given_up_sync;
     struct job_list unsynced;
+    uint64_t unsynced_end_off; /* of its last job */
+    struct tape_packer packer;
+    struct buf scratch;
     uint64_t in_file_off; /* bytes before it are synced, if the file's name is */
 
     pthread_mutex_t lock; /* all below */
     pthread_cond_t work, room;
     struct job_list queue;
+    struct job_list done;                 /* safe; their tails are still to be removed */
     size_t waiting_blocks, waiting_bytes; /* queue and unsynced */
     size_t unsaved_bytes;
+    struct buf spares[SEALER_SPARES];
+    size_t spare_count;
     int open_tail_fd;
     uint64_t open_tail_off;
     int suspect_tail_fd; /* the open tail, after a sync of it failed; else -1 */
     bool is_dirty; /* something waits for the next interval's sync, since dirty_at_ns */
-    bool is_name_new;
+    bool is_segment_new, is_tail_new; /* their names are not yet synced */
     uint64_t dirty_at_ns, retry_at_ns, progress_at_ns;
     uint64_t synced_off, sealed_blocks;
     int quality;
@@ -64,7 +70,7 @@ list_init(struct job_list *l)
 {
     l->first = NULL;
     l->end = &l->first;
-    l->count = 0;
+    l->count = l->bytes = 0;
 }
 
 static void
@@ -74,6 +80,7 @@ list_push(struct job_list *l, struct seal_job *job)
     *l->end = job;
     l->end = &job->next;
     l->count++;
+    l->bytes += job->raw_len;
 }
 
 static struct seal_job *
@@ -86,6 +93,7 @@ list_pop(struct job_list *l)
     if (!l->first)
         l->end = &l->first;
     l->count--;
+    l->bytes -= job->raw_len;
     return job;
 }
 
@@ -100,6 +108,7 @@ list_prepend(struct job_list *to, struct job_list *from)
         to->end = from->end;
     to->first = from->first;
     to->count += from->count;
+    to->bytes += from->bytes;
     list_init(from);
 }
 
@@ -142,11 +151,22 @@ made_progress(struct sealer *s)
     pthread_cond_broadcast(&s->room);
 }
 
-/* The tail of a job that is safe elsewhere. A tail that cannot be removed is dropped by
- * recovery, since its ordinal is sealed. */
 static void
-let_go(struct sealer *s, struct seal_job *job)
+finish_job(struct sealer *s, struct seal_job *job)
 {
+    s->waiting_blocks--;
+    s->waiting_bytes -= job->raw_len;
+    list_push(&s->done, job);
+}
+
+/* Removes the tail of a job that is safe. One that cannot be removed is dropped by
+ * recovery, since its ordinal is sealed. Called and returns with the lock held; either
+ * thread may do it. */
+static void
+drop_one(struct sealer *s)
+{
+    struct seal_job *job = list_pop(&s->done);
+    pthread_mutex_unlock(&s->lock);
     if (job->tail_fd >= 0) {
         char path[TAPE_PATH_MAX];
         tape_tail_path(path, s->path, job->head.ordinal);
@@ -154,6 +174,7 @@ let_go(struct sealer *s, struct seal_job *job)
         s->io->ops->close(s->io, job->tail_fd);
     }
     seal_job_free(job);
+    pthread_mutex_lock(&s->lock);
 }
 
 static int
@@ -165,23 +186,34 @@ quality_for(const struct sealer *s, size_t waiting)
     return low < s->opt.quality ? low : s->opt.quality;
 }
 
+/* Keeps the buffer for a later block, so that memory is not asked for again and again. */
+static void
+recycle(struct sealer *s, struct buf *b)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->spare_count < SEALER_SPARES) {
+        buf_clear(b);
+        s->spares[s->spare_count++] = *b;
+        *b = (struct buf){ 0 };
+    }
+    pthread_mutex_unlock(&s->lock);
+    buf_release(b);
+}
+
 static int
-pack(struct seal_job *job, int quality)
+pack(struct sealer *s, struct seal_job *job, int quality)
 {
     if (job->is_packed)
         return 0;
-    if (!job->is_stripped) {
-        job->bytes.n = tape_tail_strip(job->bytes.p, job->bytes.n);
-        job->is_stripped = true;
-    }
     struct buf packed = { 0 };
+    buf_clear(&s->scratch);
     int r = tape_block_seal(&job->head, (struct view){ job->bytes.p, job->bytes.n },
-                            quality, &packed);
-    if (r < 0) {
-        buf_release(&packed);
+                            &s->packer, quality, &s->scratch);
+    if (!r)
+        r = buf_append(&packed, s->scratch.p, s->scratch.n);
+    if (r < 0)
         return r;
-    }
-    buf_release(&job->bytes);
+    recycle(s, &job->bytes);
     job->bytes = packed;
     job->is_packed = true;
     return 0;
@@ -199,7 +231,9 @@ open_segment(struct sealer *s)
         return fd;
     s->fd = fd;
     s->end_off = 0;
-    sealer_note_name(s);
+    pthread_mutex_lock(&s->lock);
+    s->is_segment_new = true;
+    pthread_mutex_unlock(&s->lock);
     return 0;
 }
 
@@ -214,7 +248,7 @@ close_segment(struct sealer *s)
 static int
 write_block(struct sealer *s, struct seal_job *job, int quality)
 {
-    int r = pack(job, quality);
+    int r = pack(s, job, quality);
     if (!r)
         r = open_segment(s);
     /* At the known end, not appended: what an attempt that failed half-way left is
@@ -250,66 +284,48 @@ write_one(struct sealer *s)
     job->is_saved = true;
     if (syncs(s)) {
         list_push(&s->unsynced, job);
+        s->unsynced_end_off = job->end_byte_off;
         set_dirty(s);
     } else {
-        s->waiting_blocks--;
-        s->waiting_bytes -= job->raw_len;
-        let_go(s, job);
+        finish_job(s, job);
     }
     made_progress(s);
 }
 
 /* What a sync is about to cover, noted under the lock. */
 struct sync_round {
-    struct seal_job *jobs[SEALER_WAIT_TAILS]; /* queued, whole in their tails */
-    size_t job_count;
-    bool is_queue_covered; /* jobs[] is all of the queue */
-    int open_tail_fd;
+    int open_tail_fd; /* -1: not this time */
     uint64_t open_tail_off;
     bool is_open_tail_bad; /* out: its sync failed */
     bool is_name_new;
 };
 
+/* While blocks wait to be written their tails are not synced: the blocks soon will be. */
 static void
 begin_round(struct sealer *s, struct sync_round *round)
 {
-    *round = (struct sync_round){ .open_tail_fd = -1, .is_name_new = s->is_name_new };
-    s->is_name_new = false;
+    *round = (struct sync_round){ .open_tail_fd = -1, .is_name_new = s->is_segment_new };
+    s->is_segment_new = false;
     s->is_dirty = false;
-    if (s->opt.sync != TAPE_SYNC_INTERVAL)
+    if (s->opt.sync != TAPE_SYNC_INTERVAL || s->queue.count)
         return;
-    struct seal_job *job = s->queue.first;
-    for (; job && job->is_tail_whole && round->job_count < SEALER_WAIT_TAILS;
-         job = job->next)
-        round->jobs[round->job_count++] = job;
-    round->is_queue_covered = !job;
     if (s->open_tail_fd != s->suspect_tail_fd)
         round->open_tail_fd = s->open_tail_fd;
     round->open_tail_off = s->open_tail_off;
+    round->is_name_new |= s->is_tail_new;
+    s->is_tail_new = false;
 }
 
-/* Raises *off to the end of what the tails now hold for good; stops at the first failure.
- */
+/* Raises *off to the end of what the open tail now holds for good. */
 static int
-sync_tails(struct sealer *s, struct sync_round *round, uint64_t *off)
+sync_open_tail(struct sealer *s, struct sync_round *round, uint64_t *off)
 {
-    for (size_t i = 0; i < round->job_count; i++) {
-        struct seal_job *job = round->jobs[i];
-        int r = job->is_tail_synced ? 0 : tape_io_sync(s->io, job->tail_fd);
-        if (r < 0) {
-            job->is_tail_whole = false; /* a later sync that says OK is not believed */
-            return r;
-        }
-        job->is_tail_synced = true;
-        *off = job->end_byte_off;
-    }
-    if (!round->is_queue_covered || round->open_tail_fd < 0)
+    if (round->open_tail_fd < 0)
         return 0;
     int r = tape_io_sync(s->io, round->open_tail_fd);
+    round->is_open_tail_bad = r < 0;
     if (!r)
         *off = round->open_tail_off;
-    else
-        round->is_open_tail_bad = true;
     return r;
 }
 
@@ -328,33 +344,6 @@ leave_segment(struct sealer *s)
     list_prepend(&s->queue, &s->unsynced);
 }
 
-/* The tail whose sync failed: still the open one, or in the queue by now. */
-static void
-distrust_tail(struct sealer *s, int tail_fd)
-{
-    if (s->open_tail_fd == tail_fd)
-        s->suspect_tail_fd = tail_fd;
-    for (struct seal_job *job = s->queue.first; job; job = job->next)
-        if (job->tail_fd == tail_fd)
-            job->is_tail_whole = false;
-}
-
-static void
-release_synced(struct sealer *s, size_t count)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct seal_job *job = list_pop(&s->unsynced);
-        bytes += job->raw_len;
-        s->in_file_off = job->end_byte_off;
-        let_go(s, job);
-    }
-    pthread_mutex_lock(&s->lock);
-    s->waiting_blocks -= count;
-    s->waiting_bytes -= bytes;
-    pthread_mutex_unlock(&s->lock);
-}
-
 /* Called and returns with the lock held; lets go of it for the work. */
 static void
 sync_all(struct sealer *s)
@@ -367,15 +356,15 @@ sync_all(struct sealer *s)
     size_t count = s->unsynced.count;
     int r = count ? tape_io_sync(s->io, s->fd) : 0;
     bool is_segment_bad = r < 0;
-    if (!is_segment_bad)
-        release_synced(s, count);
     if (!r && round.is_name_new) {
         r = tape_io_sync_dir(s->io, s->path);
         round.is_name_new = r < 0;
     }
+    if (!is_segment_bad && count)
+        s->in_file_off = s->unsynced_end_off;
     if (!r) {
         off = s->in_file_off > off ? s->in_file_off : off;
-        r = sync_tails(s, &round, &off);
+        r = sync_open_tail(s, &round, &off);
     }
 
     pthread_mutex_lock(&s->lock);
@@ -383,16 +372,15 @@ sync_all(struct sealer *s)
         s->is_suspect = true;
         tell(s, &s->is_sync_told, r, "cannot sync");
     }
-    s->is_name_new |= round.is_name_new;
-    if (round.is_open_tail_bad)
-        distrust_tail(s, round.open_tail_fd);
+    s->is_segment_new |= round.is_name_new; /* try again */
+    if (round.is_open_tail_bad && s->open_tail_fd == round.open_tail_fd)
+        s->suspect_tail_fd = round.open_tail_fd;
     if (is_segment_bad)
         leave_segment(s);
-    if (s->has_given_up_sync && s->unsynced.count) {
-        pthread_mutex_unlock(&s->lock);
-        release_synced(s, s->unsynced.count);
-        pthread_mutex_lock(&s->lock);
-    }
+    /* Nothing has been written meanwhile: all of the list is covered, or is beyond help.
+     */
+    while (s->unsynced.count && (!is_segment_bad || s->has_given_up_sync))
+        finish_job(s, list_pop(&s->unsynced));
     if (off > s->synced_off)
         s->synced_off = off;
     made_progress(s);
@@ -405,8 +393,8 @@ is_sync_due(const struct sealer *s, uint64_t now_ns)
         return false;
     if (s->unsynced.count &&
         (s->opt.sync != TAPE_SYNC_INTERVAL || (s->is_stopping && !s->queue.count) ||
-         s->waiting_blocks >= SEALER_WAIT_TAILS / 2 ||
-         s->waiting_bytes >= SEALER_WAIT_BYTES / 2))
+         s->unsynced.count >= SEALER_WAIT_TAILS * 3 / 4 ||
+         s->unsynced.bytes >= SEALER_WAIT_BYTES * 3 / 4))
         return true;
     return now_ns - s->dirty_at_ns >= s->opt.sync_ns;
 }
@@ -438,7 +426,7 @@ is_done(const struct sealer *s, uint64_t now_ns)
 {
     if (!s->is_stopping)
         return false;
-    if (!s->queue.count && !s->unsynced.count)
+    if (!s->queue.count && !s->unsynced.count && !s->done.count)
         return true;
     return s->failing && now_ns - s->progress_at_ns >= s->opt.patience_ns;
 }
@@ -454,6 +442,8 @@ run(void *arg)
             break;
         if (is_sync_due(s, now_ns))
             sync_all(s);
+        else if (s->done.count >= SEALER_DONE_MAX || (s->done.count && !s->queue.count))
+            drop_one(s);
         else if (s->queue.count && (!s->failing || now_ns >= s->retry_at_ns))
             write_one(s);
         else
@@ -484,6 +474,10 @@ sealer_free(struct sealer *s)
             s->io->ops->close(s->io, job->tail_fd);
         seal_job_free(job);
     }
+    while (s->spare_count)
+        buf_release(&s->spares[--s->spare_count]);
+    buf_release(&s->scratch);
+    tape_packer_release(&s->packer);
     pthread_cond_destroy(&s->work);
     pthread_cond_destroy(&s->room);
     pthread_mutex_destroy(&s->lock);
@@ -508,10 +502,11 @@ sealer_start(struct sealer **ret, struct tape_io *io, const char *path, int fd,
     s->fd = s->lock_fd = fd;
     s->open_tail_fd = s->suspect_tail_fd = -1;
     s->quality = opt->quality;
-    s->is_name_new = true;
+    s->is_segment_new = true;
     s->progress_at_ns = clock_mono_ns();
     list_init(&s->queue);
     list_init(&s->unsynced);
+    list_init(&s->done);
     init_locks(s);
 
     /* Signals are for the thread that appends. */
@@ -549,18 +544,18 @@ sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait)
             r = s->failing ? s->failing : -ETIMEDOUT;
             break;
         }
-        wait_until(s, &s->room, since_ns + s->opt.patience_ns);
+        if (s->done
+                .count) /* rather than wait: removing files takes a fifth of the work */
+            drop_one(s);
+        else
+            wait_until(s, &s->room, since_ns + s->opt.patience_ns);
     }
     if (!r) {
         list_push(&s->queue, job);
         s->waiting_blocks++;
         s->waiting_bytes += job->raw_len;
         s->unsaved_bytes += job->is_saved ? 0 : job->raw_len;
-        if (job->tail_fd >= 0 && job->tail_fd == s->suspect_tail_fd) {
-            job->is_tail_whole = false;
-            s->suspect_tail_fd = -1;
-        }
-        s->open_tail_fd = -1;
+        s->open_tail_fd = s->suspect_tail_fd = -1;
         pthread_cond_signal(&s->work);
     }
     pthread_mutex_unlock(&s->lock);
@@ -584,8 +579,19 @@ void
 sealer_note_name(struct sealer *s)
 {
     pthread_mutex_lock(&s->lock);
-    s->is_name_new = true;
+    s->is_tail_new = true;
     pthread_mutex_unlock(&s->lock);
+}
+
+struct buf
+sealer_buffer(struct sealer *s)
+{
+    struct buf b = { 0 };
+    pthread_mutex_lock(&s->lock);
+    if (s->spare_count)
+        b = s->spares[--s->spare_count];
+    pthread_mutex_unlock(&s->lock);
+    return b;
 }
 
 size_t

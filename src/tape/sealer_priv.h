@@ -14,26 +14,24 @@
 #include "tape/writer.h"
 
 enum {
-    TAPE_RETRIES = 20,            /* attempts within the writer's patience */
     SEALER_WAIT_TAILS = 64,       /* blocks not yet safely sealed */
     SEALER_WAIT_BYTES = 16 << 20, /* their records */
-    SEALER_SEGMENTS_MAX =
-        8, /* after that many failed syncs no further one is asked for */
+    SEALER_SEGMENTS_MAX = 8,      /* after that many failed syncs no more are asked for */
+    SEALER_DONE_MAX = 32,         /* blocks safely sealed, with tails to be removed */
+    SEALER_SPARES = 8,            /* buffers kept for later blocks */
+    TAPE_RETRIES = 20,            /* attempts within the writer's patience */
 };
 
 struct seal_job {
     struct seal_job *next;
     struct tape_block head;
     uint64_t end_byte_off;
-    struct buf
-        bytes;      /* the tail file's contents, then the records alone, then the block */
-    size_t raw_len; /* bytes of records */
-    int tail_fd;    /* -1: none */
-    bool is_tail_whole;   /* all of it is in its tail file */
-    bool is_tail_synced;  /* … and that file has been synced */
+    struct buf bytes;     /* the records; after packing, the block */
+    size_t raw_len;       /* bytes of records */
+    int tail_fd;          /* -1: none */
     bool is_tail_suspect; /* a sync of it has failed; the appending thread's own note */
     bool is_saved;        /* it is whole in some file */
-    bool is_stripped, is_packed; /* what `bytes` is */
+    bool is_packed;
 };
 
 struct sealer;
@@ -50,8 +48,10 @@ enum sealer_wait { SEALER_NO_WAIT, SEALER_WAIT, SEALER_FORCE };
 int sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait);
 /* The open block's tail, for TAPE_SYNC_INTERVAL: records up to byte_off are in it. */
 void sealer_note_tail(struct sealer *s, int tail_fd, uint64_t byte_off);
-/* A new name stands in the folder. */
+/* A new tail's name stands in the folder. */
 void sealer_note_name(struct sealer *s);
+/* An empty buffer for a job's bytes, used before if there is one. */
+struct buf sealer_buffer(struct sealer *s);
 /* Bytes of records that are in no file yet. */
 size_t sealer_unsaved(struct sealer *s);
 void sealer_status(struct sealer *s, struct tape_writer_status *st);

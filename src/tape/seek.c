@@ -82,13 +82,15 @@ rewind_to(struct tape_reader *r, const struct index_entry *e)
     r->looks = 0;
 }
 
-/* Begins at the entry if there really is such a block; its header was not checked so far. */
+/* Begins at the entry if there really is such a block; its header was not checked so far.
+ */
 static bool
 begin_at(struct tape_reader *r, const struct index_entry *e)
 {
     struct segment *s = &r->segments[0].seg;
     rewind_to(r, e);
-    if (!segment_find(s, &r->window, &r->records) || s->bad_len || s->head.ordinal != e->ordinal)
+    if (!segment_find(s, &r->window, &r->records) || s->bad_len ||
+        s->head.ordinal != e->ordinal)
         return false;
     r->decoded = s;
     r->byte_off = s->head.start_byte_off;

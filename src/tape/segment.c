@@ -70,7 +70,9 @@ window_get(struct window *w, int fd, uint64_t off, size_t n)
 void
 segment_begin(struct segment *s, int fd, uint64_t size)
 {
-    *s = (struct segment){ .fd = fd, .check_budget = SCAN_BYTES, .unpack_budget = UNPACK_BYTES };
+    *s = (struct segment){ .fd = fd,
+                           .check_budget = SCAN_BYTES,
+                           .unpack_budget = UNPACK_BYTES };
     segment_grow(s, size);
 }
 
@@ -117,7 +119,8 @@ order_fault(const struct segment *s, struct tape_block *b, bool is_after_damage)
     return NULL;
 }
 
-/* Takes the work of looking at this block out of the budgets; false when they do not suffice. */
+/* Takes the work of looking at this block out of the budgets; false when they do not
+ * suffice. */
 static bool
 spend(struct segment *s, const struct tape_block *b)
 {
@@ -130,7 +133,8 @@ spend(struct segment *s, const struct tape_block *b)
     return true;
 }
 
-static const char out_of_budget[] = "too many false block headers; not all were looked at";
+static const char out_of_budget[] =
+    "too many false block headers; not all were looked at";
 
 /* NULL when a valid block stands at off: it is the head then. *ret_size: its claimed
  * size. */

@@ -32,7 +32,7 @@ struct segment {
     uint64_t pos; /* behind the last valid block, or what was skipped after it */
     bool has_checks, is_begun; /* the first valid block decides, once is_begun */
     uint64_t next_ordinal, next_byte_off, next_ts_ns; /* the lowest acceptable */
-    uint64_t check_budget, unpack_budget; /* bytes, for looking in vain */
+    uint64_t check_budget, unpack_budget;             /* bytes, for looking in vain */
     bool has_given_up; /* there were places that could not be looked at */
 
     /* the valid block that was found */

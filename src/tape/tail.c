@@ -108,16 +108,3 @@ tape_tail_get_records(struct view in, struct buf *records, size_t *ret_good)
     *ret_good = at;
     return judge_rest((struct view){ in.p + at, in.n - at });
 }
-
-size_t
-tape_tail_strip(uint8_t *p, size_t n)
-{
-    size_t to = 0;
-    for (size_t at = TAPE_TAIL_HEAD; at < n;) {
-        size_t len = get_le32(p + at);
-        memmove(p + to, p + at + TAPE_TAIL_FRAME, len);
-        to += len;
-        at += TAPE_TAIL_FRAME + len;
-    }
-    return to;
-}

@@ -42,8 +42,5 @@ bool tape_tail_get_head(struct view in, struct tape_tail *ret, uint32_t *ret_crc
 /* Appends the good records of the whole file `in` to records; they end at *ret_good. */
 enum tape_tail_end tape_tail_get_records(struct view in, struct buf *records,
                                          size_t *ret_good);
-/* The framed records of a file made by the two put calls, without their frames: moved
- * together in place from p[0]; returns their length. */
-size_t tape_tail_strip(uint8_t *p, size_t n);
 
 #endif

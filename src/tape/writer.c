@@ -2,10 +2,9 @@
 /*
  * writer.c -- the appending side of a recording.
  *
- * `cur` is the block being filled; its bytes are, from the first to the last, those of
- * its tail file, so that one write brings the file up to date whatever failed before.
- * When the tail cannot be written the block goes to the sealer at once, in case the
- * recording itself still can.
+ * `cur` is the block being filled, `frames` what its tail file should hold: one write
+ * brings the file up to date whatever failed before. When the tail cannot be written the
+ * block goes to the sealer at once, in case the recording itself still can.
  */
 #include "tape/writer.h"
 
@@ -19,8 +18,8 @@
 #include "tape/tail.h"
 
 enum {
-    HELD_MAX = 8 << 20,       /* records kept in memory alone, and the largest block */
-    RESUME_BELOW = 4 << 20,   /* after dropping, go on when this little is held */
+    HELD_MAX = 8 << 20,     /* records kept in memory alone, and the largest block */
+    RESUME_BELOW = 4 << 20, /* after dropping, go on when this little is held */
 };
 
 const struct tape_writer_options tape_writer_defaults = {
@@ -42,8 +41,9 @@ struct tape_writer {
     struct sealer *sealer;
 
     struct seal_job *cur; /* NULL: no record since the last seal */
+    struct buf frames;    /* what cur's tail file holds, or should */
     uint32_t crc;         /* of cur's last frame */
-    size_t saved_len;     /* how much of cur->bytes is in the tail file */
+    size_t saved_len;     /* how much of `frames` is in the tail file */
     bool is_finishing;    /* the next block is the last */
     bool is_due;          /* cur should have been sealed; there was no room */
     uint64_t next_ordinal;
@@ -160,10 +160,11 @@ new_block(struct tape_writer *w, uint64_t ts_ns)
                                      .start_byte_off = w->byte_off,
                                      .ordinal = w->next_ordinal };
     job->tail_fd = -1;
-    job->bytes.ceiling = 2 * (size_t)HELD_MAX;
+    job->bytes = sealer_buffer(w->sealer);
+    buf_clear(&w->frames);
     uint8_t *head = NULL;
     if (!buf_reserve(&job->bytes, w->opt.block_bytes + (128 << 10)))
-        head = buf_grow(&job->bytes, TAPE_TAIL_HEAD);
+        head = buf_grow(&w->frames, TAPE_TAIL_HEAD);
     if (!head) {
         seal_job_free(job);
         return NULL;
@@ -196,11 +197,11 @@ write_tail(struct tape_writer *w)
     bool is_first = cur->tail_fd < 0;
     int r = is_first ? open_tail(w) : 0;
     if (!r)
-        r = tape_io_write_all(w->io, cur->tail_fd, cur->bytes.p + w->saved_len,
-                              cur->bytes.n - w->saved_len, w->saved_len);
+        r = tape_io_write_all(w->io, cur->tail_fd, w->frames.p + w->saved_len,
+                              w->frames.n - w->saved_len, w->saved_len);
     if (r < 0)
         return r;
-    w->saved_len = cur->bytes.n;
+    w->saved_len = w->frames.n;
     if (w->opt.sync != TAPE_SYNC_ALWAYS)
         return 0;
     r = cur->is_tail_suspect ? -EIO : tape_io_sync(w->io, cur->tail_fd);
@@ -215,7 +216,7 @@ write_tail(struct tape_writer *w)
 static bool
 is_cur_saved(const struct tape_writer *w)
 {
-    return w->saved_len == w->cur->bytes.n;
+    return w->saved_len == w->frames.n;
 }
 
 static void
@@ -223,7 +224,7 @@ seal(struct tape_writer *w)
 {
     struct seal_job *cur = w->cur;
     cur->end_byte_off = w->byte_off;
-    cur->is_saved = cur->is_tail_whole = is_cur_saved(w);
+    cur->is_saved = is_cur_saved(w);
     if (w->is_finishing)
         cur->head.flags = TAPE_BLOCK_LAST;
     /* Having waited in vain once, do not stop the caller again until there is room. */
@@ -275,6 +276,23 @@ can_hold(struct tape_writer *w, size_t size)
     return held_bytes(w) + size <= limit;
 }
 
+/* Adds the record to cur and to what its tail should hold; all or nothing. */
+static int
+add(struct tape_writer *w, const struct tape_record *rec)
+{
+    struct buf *bytes = &w->cur->bytes;
+    size_t n = tape_record_size(rec);
+    int r = buf_reserve(bytes, n);
+    if (!r)
+        r = tape_tail_put_record(&w->frames, rec, &w->crc);
+    if (r < 0)
+        return r;
+    buf_append(bytes, w->frames.p + w->frames.n - n, n);
+    w->cur->raw_len = bytes->n;
+    w->cur->head.record_count++;
+    return 0;
+}
+
 static enum tape_append
 put(struct tape_writer *w, struct tape_record *rec)
 {
@@ -282,10 +300,8 @@ put(struct tape_writer *w, struct tape_record *rec)
         w->cur = new_block(w, rec->ts_ns);
     if (rec->tag == TAPE_DATA)
         rec->byte_off = w->byte_off;
-    if (!w->cur || tape_tail_put_record(&w->cur->bytes, rec, &w->crc) < 0)
+    if (!w->cur || add(w, rec) < 0)
         return TAPE_DROPPED;
-    w->cur->raw_len += tape_record_size(rec);
-    w->cur->head.record_count++;
     if (rec->tag == TAPE_DATA)
         w->byte_off += rec->bytes.n;
     save(w);
@@ -431,6 +447,7 @@ tape_writer_finish(struct tape_writer *w, uint64_t now_ns,
         if (r == ERR_BUSY)
             r = 0;
     }
+    buf_release(&w->frames);
     free(w->path);
     free(w);
     return r;

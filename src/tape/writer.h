@@ -28,7 +28,7 @@ struct tape_writer_options {
     size_t block_bytes; /* seal at this much */
     uint64_t block_ns;  /* … or this long after a block's first record */
     enum tape_sync sync;
-    uint64_t sync_ns; /* TAPE_SYNC_INTERVAL's */
+    uint64_t sync_ns;     /* TAPE_SYNC_INTERVAL's */
     uint64_t patience_ns; /* how long a full queue or a failing disk may hold us up */
     uint64_t start_ts_ns; /* stamp of the first RESIZE */
     uint16_t cols, rows;

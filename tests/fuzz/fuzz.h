@@ -10,12 +10,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define CHECK(x)                                                                         \
-    do {                                                                                 \
-        if (!(x)) {                                                                      \
-            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #x);       \
-            abort();                                                                     \
-        }                                                                                \
+#define CHECK(x)                                                                   \
+    do {                                                                           \
+        if (!(x)) {                                                                \
+            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #x); \
+            abort();                                                               \
+        }                                                                          \
     } while (0)
 
 /* The input, taken byte by byte; zeros behind its end. */

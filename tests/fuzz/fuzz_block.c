@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a block: what is accepted keeps to its limits. And the input as records: sealed
- * and unpacked they are the same; one flipped bit anywhere and they are refused.
+ * Any bytes as a block: what is accepted keeps to its limits. And the input as records:
+ * sealed and unpacked they are the same; one flipped bit anywhere and they are refused.
  */
 #include "base/le.h"
 #include "fuzz/fuzz.h"
 #include "tape/block.h"
 #include "tape/record.h"
+
+static struct tape_packer packer;
 
 static void
 any_bytes(struct view in)
@@ -36,7 +38,8 @@ flipped(struct buf *sealed, uint32_t bit)
     sealed->p[bit / 8] ^= (uint8_t)(1U << bit % 8);
     const char *bad = tape_block_parse(sealed->p, &b);
     if (!bad)
-        bad = tape_block_unpack(&b, (struct view){ sealed->p, sealed->n }, &records, &n, &extent);
+        bad = tape_block_unpack(&b, (struct view){ sealed->p, sealed->n }, &records, &n,
+                                &extent);
     CHECK(bad);
 }
 
@@ -55,9 +58,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     AUTO(buf) sealed = { 0 };
     AUTO(buf) records = { 0 };
     tape_record_put(buf_grow(&raw, tape_record_size(&rec)), &rec);
-    CHECK(!tape_block_seal(&head, (struct view){ raw.p, raw.n }, data[1] % 5, &sealed));
+    CHECK(!tape_block_seal(&head, (struct view){ raw.p, raw.n }, &packer, data[1] % 5,
+                           &sealed));
     CHECK(!tape_block_parse(sealed.p, &b));
-    CHECK(!tape_block_unpack(&b, (struct view){ sealed.p, sealed.n }, &records, &n, &extent));
+    CHECK(!tape_block_unpack(&b, (struct view){ sealed.p, sealed.n }, &records, &n,
+                             &extent));
     CHECK(n == sealed.n && records.n == raw.n && !memcmp(records.p, raw.p, raw.n));
     CHECK(b.ordinal == head.ordinal && extent.record_count == 1);
     flipped(&sealed, get_le32(data));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A disk with a recording, segments and tails, made by the input: raw bytes, good blocks and
- * frames in any order, spoilt places. Whatever it holds:
+ * A disk with a recording, segments and tails, made by the input: raw bytes, good blocks
+ * and frames in any order, spoilt places. Whatever it holds:
  *  - records come in order, by ordinal and in bounds;
  *  - seeking finds what reading finds;
- *  - repair loses no record that could be read, invents none, and the second one does nothing.
+ *  - repair loses no record that could be read, invents none, and the second one does
+ * nothing.
  */
 #include "base/le.h"
 #include "fuzz/fuzz.h"
@@ -13,6 +14,8 @@
 #include "tape/reader.h"
 #include "tape/repair.h"
 #include "tape/tail.h"
+
+static struct tape_packer packer;
 
 enum { FILES = 5, RECORDS_MAX = 4000 };
 
@@ -38,7 +41,9 @@ take(struct maker *m, size_t n)
 static struct tape_record
 make_record(struct maker *m)
 {
-    struct tape_record rec = { .tag = fuzz_byte(&m->in) % 5, .ts_ns = m->ts_ns, .byte_off = m->off };
+    struct tape_record rec = { .tag = fuzz_byte(&m->in) % 5,
+                               .ts_ns = m->ts_ns,
+                               .byte_off = m->off };
     rec.bytes = take(m, fuzz_byte(&m->in) % 40U);
     rec.cols = rec.rows = 1;
     if (rec.tag == TAPE_DATA)
@@ -51,7 +56,9 @@ static void
 put_block(struct maker *m, struct buf *file)
 {
     AUTO(buf) raw = { 0 };
-    struct tape_block b = { .ordinal = m->ordinal, .start_ts_ns = m->ts_ns, .start_byte_off = m->off };
+    struct tape_block b = { .ordinal = m->ordinal,
+                            .start_ts_ns = m->ts_ns,
+                            .start_byte_off = m->off };
     uint8_t flags = fuzz_byte(&m->in);
     b.flags = flags & TAPE_BLOCK_LAST && flags & 0x80 ? TAPE_BLOCK_LAST : 0;
     for (b.record_count = 0; b.record_count < (flags & 3U); b.record_count++) {
@@ -59,7 +66,7 @@ put_block(struct maker *m, struct buf *file)
         tape_record_put(buf_grow(&raw, tape_record_size(&rec)), &rec);
     }
     size_t at = file->n;
-    CHECK(!tape_block_seal(&b, (struct view){ raw.p, raw.n }, 1, file));
+    CHECK(!tape_block_seal(&b, (struct view){ raw.p, raw.n }, &packer, 1, file));
     if ((flags & 0x70) == 0x70) /* as other writers make them */
         memset(file->p + at + 36, 0, 8);
     m->ordinal++;
@@ -112,7 +119,8 @@ make_files(struct maker *m)
         case 7:
             m->is_odd = true;
             if (file->n)
-                file->p[(size_t)(op >> 3) * fuzz_byte(&m->in) % file->n] ^= fuzz_byte(&m->in);
+                file->p[(size_t)(op >> 3) * fuzz_byte(&m->in) % file->n] ^= fuzz_byte(
+                    &m->in);
             break;
         }
     }
@@ -202,7 +210,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_seek(&d, &before, size ? data[size - 1] : 0, m.is_odd);
     int e = tape_repair(&d.io, names[0], false, NULL, &report, &err);
     trace(&d, &after);
-    CHECK(after.n == before.n && !memcmp(after.sums, before.sums, before.n * sizeof(uint32_t)));
+    CHECK(after.n == before.n &&
+          !memcmp(after.sums, before.sums, before.n * sizeof(uint32_t)));
     if (!e) {
         CHECK(!tape_repair(&d.io, names[0], false, NULL, &report, &err));
         CHECK(!report.is_changed);

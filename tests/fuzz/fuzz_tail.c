@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a tail, and a good tail made from the input and then spoilt at one place: the
- * records before that place come back, and nothing else.
+ * Any bytes as a tail, and a good tail made from the input and then spoilt at one place:
+ * the records before that place come back, and nothing else.
  */
 #include "base/le.h"
 #include "fuzz/fuzz.h"
@@ -44,7 +44,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (; in.n && count < 300; count++) {
         size_t n = fuzz_byte(&in) % 50U;
         n = n < in.n ? n : in.n;
-        struct tape_record rec = { .tag = TAPE_INPUT, .ts_ns = count, .bytes = { in.p, n } };
+        struct tape_record rec = { .tag = TAPE_INPUT,
+                                   .ts_ns = count,
+                                   .bytes = { in.p, n } };
         in.p += n;
         in.n -= n;
         CHECK(!tape_tail_put_record(&tail, &rec, &crc));
@@ -66,6 +68,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t before = 0;
     while (before < count && ends[before] <= place)
         before++;
-    CHECK(place < TAPE_TAIL_HEAD || good == (before ? ends[before - 1] : (size_t)TAPE_TAIL_HEAD));
+    CHECK(place < TAPE_TAIL_HEAD ||
+          good == (before ? ends[before - 1] : (size_t)TAPE_TAIL_HEAD));
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* replay.c -- runs a fuzz target over its corpus, without a fuzzer: one TAP test in all. */
+/* replay.c -- runs a fuzz target over its corpus, without a fuzzer: one TAP test in all.
+ */
 #include <dirent.h>
 #include <stdio.h>
 

@@ -20,7 +20,8 @@ kit_options(enum tape_sync sync)
     return opt;
 }
 
-/* Numbers of bytes and their values differ from record to record; the number stands first. */
+/* Numbers of bytes and their values differ from record to record; the number stands
+ * first. */
 static struct view
 fill(uint32_t i, uint8_t *room)
 {
@@ -34,7 +35,8 @@ fill(uint32_t i, uint8_t *room)
 struct tape_record
 kit_record(uint32_t i, uint8_t room[KIT_DATA_MAX])
 {
-    struct tape_record r = { .ts_ns = KIT_START + i * 1000000ULL, .bytes = fill(i, room) };
+    struct tape_record r = { .ts_ns = KIT_START + i * 1000000ULL,
+                             .bytes = fill(i, room) };
     switch (i % 11) {
     case 3:
         r.tag = TAPE_INPUT;

@@ -2,9 +2,9 @@
 /*
  * kit.h -- sample recordings, and what comes back from them.
  *
- * A sample is a run of records numbered 0, 1, 2 …, of all kinds, each a function of its number:
- * whatever is read back can be held against what must have been written. Record 0 is the size
- * that the writer puts first.
+ * A sample is a run of records numbered 0, 1, 2 …, of all kinds, each a function of its
+ * number: whatever is read back can be held against what must have been written. Record 0
+ * is the size that the writer puts first.
  */
 #ifndef KIT_H
 #define KIT_H
@@ -29,11 +29,12 @@ enum { KIT_RECORDS_MAX = 100000, KIT_MANY = 200, KIT_DATA_MAX = 300 };
 struct tape_writer_options kit_options(enum tape_sync sync);
 /* Record number i ≥ 1; its bytes are in `room`. byte_off is not set. */
 struct tape_record kit_record(uint32_t i, uint8_t room[KIT_DATA_MAX]);
-/* Appends records first … last-1, noting in saved[] (may be NULL) which were acknowledged. */
+/* Appends records first … last-1, noting in saved[] (may be NULL) which were
+ * acknowledged. */
 void kit_append(struct tape_writer *w, uint32_t first, uint32_t last, bool *saved);
 /* A whole recording of `count` records on io, closed properly. */
-void kit_write(struct tape_io *io, const char *path, const struct tape_writer_options *opt,
-               uint32_t count);
+void kit_write(struct tape_io *io, const char *path,
+               const struct tape_writer_options *opt, uint32_t count);
 
 /* What came back. */
 struct kit_result {
@@ -45,8 +46,8 @@ struct kit_result {
     struct tape_notes notes;
 };
 
-/* Reads all; fails the test when a record is not exactly one that was written, or is out of
- * order. */
+/* Reads all; fails the test when a record is not exactly one that was written, or is out
+ * of order. */
 void kit_read(struct tape_io *io, const char *path, struct kit_result *ret);
 void kit_release(struct kit_result *res);
 /* True when the numbers are 0 … count-1. */

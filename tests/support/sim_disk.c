@@ -335,7 +335,8 @@ dice(unsigned *seed, unsigned sides)
     return *seed ? (unsigned)rand_r(seed) % sides : 0;
 }
 
-/* What of the unsynced bytes reached the disk: none, all, or a part (the rest zeros or gone). */
+/* What of the unsynced bytes reached the disk: none, all, or a part (the rest zeros or
+ * gone). */
 static void
 cut_node(struct sim_node *n, unsigned *seed)
 {

@@ -2,9 +2,9 @@
 /*
  * sim_disk.h -- a disk in memory that fails, fills up or loses power at a chosen call.
  *
- * It keeps what was written apart from what was synced. A sync that fails loses, as on Linux,
- * what it should have written: later syncs say OK and do not bring it back. Names (create,
- * rename, unlink) are durable only after a sync of the folder.
+ * It keeps what was written apart from what was synced. A sync that fails loses, as on
+ * Linux, what it should have written: later syncs say OK and do not bring it back. Names
+ * (create, rename, unlink) are durable only after a sync of the folder.
  */
 #ifndef SIM_DISK_H
 #define SIM_DISK_H
@@ -19,7 +19,8 @@ enum sim_fault {
     SIM_NONE,
     SIM_ERROR, /* the call fails with `error` */
     SIM_SHORT, /* a write or read does half of it; other calls are left alone */
-    SIM_POWER, /* from this call on nothing works; sim_power_cut() then shows what is left */
+    SIM_POWER, /* from this call on nothing works; sim_power_cut() then shows what is left
+                */
 };
 
 struct sim_node {
@@ -53,8 +54,9 @@ void sim_init(struct sim_disk *d);
 void sim_release(struct sim_disk *d);
 /* No more faults; handles are closed. */
 void sim_heal(struct sim_disk *d);
-/* What a disk may hold after the power went: for each name and each file's unsynced bytes, by
- * seed, the old or the new state or something between; seed 0: all that is not synced is gone. */
+/* What a disk may hold after the power went: for each name and each file's unsynced
+ * bytes, by seed, the old or the new state or something between; seed 0: all that is not
+ * synced is gone. */
 void sim_power_cut(struct sim_disk *d, unsigned seed);
 /* A file's bytes, or an empty view. */
 struct view sim_file(struct sim_disk *d, const char *name);

@@ -4,7 +4,8 @@
  *
  *     data TS OFF LEN SUM      resize TS COLS ROWS      input TS LEN SUM
  *     mark TS CODE VAL         snapshot TS ID ANCHOR LEN SUM
- *     damage SUFFIX OFFSET LENGTH     (SUFFIX: what the file's name adds to the recording's, or -)
+ *     damage SUFFIX OFFSET LENGTH     (SUFFIX: what the file's name adds to the
+ * recording's, or -)
  *
  * SUM is the sum of (index + 1) * byte modulo 2^32.
  */

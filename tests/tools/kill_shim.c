@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kill_shim.c -- preloaded into the real program: SIGKILL at the N-th call that changes a file.
+ * kill_shim.c -- preloaded into the real program: SIGKILL at the N-th call that changes a
+ * file.
  *
  * $KILL_AT is N; $KILL_AFTER set: the call is made first.
  */
@@ -22,17 +23,17 @@ fall(int after)
         kill(getpid(), SIGKILL);
 }
 
-#define SHIM(type, name, params, args)                                                   \
-    type name params;                                                                    \
-    type name params                                                                     \
-    {                                                                                    \
-        static type(*real) params;                                                       \
-        if (!real)                                                                       \
-            *(void **)&real = dlsym(RTLD_NEXT, #name);                                   \
-        fall(0);                                                                         \
-        type r = real args;                                                              \
-        fall(1);                                                                         \
-        return r;                                                                        \
+#define SHIM(type, name, params, args)                 \
+    type name params;                                  \
+    type name params                                   \
+    {                                                  \
+        static type(*real) params;                     \
+        if (!real)                                     \
+            *(void **)&real = dlsym(RTLD_NEXT, #name); \
+        fall(0);                                       \
+        type r = real args;                            \
+        fall(1);                                       \
+        return r;                                      \
     }
 
 SHIM(ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n))

@@ -2,8 +2,8 @@
 /*
  * make_golden.c -- writes the recordings under tests/golden/ anew: `make_golden FOLDER`.
  *
- * They are kept in the project because other compressors may pack the same records otherwise.
- * Every time stamp is fixed.
+ * They are kept in the project because other compressors may pack the same records
+ * otherwise. Every time stamp is fixed.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +16,8 @@
 #include "tape/block.h"
 #include "tape/brotli.h"
 #include "tape/tail.h"
+
+static struct tape_packer packer;
 
 static const char *folder;
 
@@ -56,8 +58,8 @@ smallest(void)
     struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
     sim_init(&d);
     tape_writer_open(&w, &d.io, KIT_PATH, &opt, &err);
-    tape_writer_append(w, (struct tape_record){ .ts_ns = KIT_START + 1000000,
-                                                .bytes = text("hi\r\n") });
+    tape_writer_append(
+        w, (struct tape_record){ .ts_ns = KIT_START + 1000000, .bytes = text("hi\r\n") });
     tape_writer_finish(w, KIT_START + 2000000, &st, &err);
     save("smallest.ahr", sim_file(&d, KIT_PATH));
     sim_release(&d);
@@ -90,7 +92,7 @@ foreign_block(struct buf *out, size_t head_size, uint64_t byte_off, const char *
     AUTO(buf) packed = { 0 };
     tape_record_put(raw, &rec);
     size_t n = tape_record_size(&rec);
-    tape_deflate((struct view){ raw, n }, 4, &packed);
+    tape_deflate(&packer, (struct view){ raw, n }, 4, &packed);
     put_le64(head + 8, rec.ts_ns);
     put_le64(head + 16, byte_off);
     put_le32(head + 24, (uint32_t)n);
@@ -111,7 +113,8 @@ foreign(const char *name, size_t head_size)
 
 /* A block like the writer's, of one DATA record. */
 static void
-block(struct buf *out, uint64_t ordinal, uint64_t ts_ns, uint64_t byte_off, struct view data)
+block(struct buf *out, uint64_t ordinal, uint64_t ts_ns, uint64_t byte_off,
+      struct view data)
 {
     struct tape_record rec = { .ts_ns = ts_ns, .byte_off = byte_off, .bytes = data };
     struct tape_block b = { .ordinal = ordinal,
@@ -120,7 +123,7 @@ block(struct buf *out, uint64_t ordinal, uint64_t ts_ns, uint64_t byte_off, stru
                             .record_count = 1 };
     AUTO(buf) raw = { 0 };
     tape_record_put(buf_grow(&raw, tape_record_size(&rec)), &rec);
-    tape_block_seal(&b, all(&raw), 4, out);
+    tape_block_seal(&b, all(&raw), &packer, 4, out);
 }
 
 /* Where block number n of a file starts. */
@@ -165,7 +168,8 @@ damaged(void)
     save("removed.ahr", all(&out));
     buf_clear(&out);
     buf_append(&out, f.p, a);
-    buf_puts(&out, "AHRC: this is no block, though it begins like one, and it is long enough");
+    buf_puts(&out,
+             "AHRC: this is no block, though it begins like one, and it is long enough");
     buf_append(&out, f.p + a, f.n - a);
     save("junk.ahr", all(&out));
     buf_clear(&out);
@@ -175,7 +179,8 @@ damaged(void)
     save("stray.ahr", all(&out));
 }
 
-/* An agent has printed another recording's block; then the enclosing header is damaged. */
+/* An agent has printed another recording's block; then the enclosing header is damaged.
+ */
 static void
 planted(void)
 {
@@ -206,7 +211,10 @@ gap(void)
         { .tag = TAPE_RESIZE, .ts_ns = KIT_START, .cols = 100, .rows = 30 },
         { .tag = TAPE_DATA, .ts_ns = KIT_START + 1, .bytes = text("before") },
         { .tag = TAPE_MARK, .ts_ns = KIT_START + 2, .code = TAPE_MARK_GAP, .val = 1000 },
-        { .tag = TAPE_DATA, .ts_ns = KIT_START + 2, .byte_off = 1006, .bytes = text("after") },
+        { .tag = TAPE_DATA,
+          .ts_ns = KIT_START + 2,
+          .byte_off = 1006,
+          .bytes = text("after") },
         { .tag = TAPE_MARK, .ts_ns = KIT_START + 3, .code = TAPE_MARK_END },
     };
     struct tape_block b = { .start_ts_ns = KIT_START,
@@ -214,11 +222,12 @@ gap(void)
                             .flags = TAPE_BLOCK_LAST };
     for (size_t i = 0; i < sizeof(recs) / sizeof(recs[0]); i++)
         tape_record_put(buf_grow(&raw, tape_record_size(&recs[i])), &recs[i]);
-    tape_block_seal(&b, all(&raw), 4, &out);
+    tape_block_seal(&b, all(&raw), &packer, 4, &out);
     save("gap.ahr", all(&out));
 }
 
-/* A recording that was cut off: blocks, a torn one, and the tails of it and of the next. */
+/* A recording that was cut off: blocks, a torn one, and the tails of it and of the next.
+ */
 static void
 tails(void)
 {
@@ -238,7 +247,8 @@ tails(void)
         uint32_t crc = tape_tail_put_head(buf_grow(&tail, TAPE_TAIL_HEAD), &head);
         struct tape_record rec = { .ts_ns = KIT_START + i * 1000000,
                                    .byte_off = head.start_byte_off,
-                                   .bytes = text(i == 1 ? "in tail 1\n" : "in tail 2\n") };
+                                   .bytes = text(i == 1 ? "in tail 1\n"
+                                                        : "in tail 2\n") };
         tape_tail_put_record(&tail, &rec, &crc);
         size_t whole = tail.n;
         tape_tail_put_record(&tail, &rec, &crc);
@@ -254,7 +264,8 @@ tails(void)
     }
 }
 
-/* A sync failed after block 1: blocks 1 and 2 stand in the second segment; 1 is bad in the first. */
+/* A sync failed after block 1: blocks 1 and 2 stand in the second segment; 1 is bad in
+ * the first. */
 static void
 segments(void)
 {

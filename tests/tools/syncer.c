@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * syncer.c -- records made-up output until it is killed: `syncer FILE interval|block|always`.
+ * syncer.c -- records made-up output until it is killed: `syncer FILE
+ * interval|block|always`.
  *
  * Prints a line whenever more bytes are safe from a loss of power: how many.
  */
@@ -36,7 +37,8 @@ main(int argc, char **argv)
         struct tape_writer_status st;
         for (size_t k = 0; k < PIECE; k++)
             piece[k] = (uint8_t)(k % 7 ? 'a' + i % 26 : i * 31 + k);
-        tape_writer_append(w, (struct tape_record){ .ts_ns = i, .bytes = { piece, PIECE } });
+        tape_writer_append(w,
+                           (struct tape_record){ .ts_ns = i, .bytes = { piece, PIECE } });
         tape_writer_status(w, &st);
         if (st.synced_byte_off > told) {
             told = st.synced_byte_off;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * faults_test.c -- every call to the disk fails once, and for ever; the disk is full; the power
- * goes. Whatever was acknowledged is there afterwards.
+ * faults_test.c -- every call to the disk fails once, and for ever; the disk is full; the
+ * power goes. Whatever was acknowledged is there afterwards.
  */
 #include "support/kit.h"
 #include "support/sim_disk.h"
@@ -58,7 +58,8 @@ check_saved(struct sim_disk *d, const struct run *run, const char *what)
     kit_release(&res);
 }
 
-/* The same records whether read as it is or after repair, and repair again changes nothing. */
+/* The same records whether read as it is or after repair, and repair again changes
+ * nothing. */
 static void
 check_repair(struct sim_disk *d, const struct run *run, const char *what)
 {
@@ -118,16 +119,16 @@ fail_each_call(enum tape_sync sync, bool is_forever)
     }
 }
 
-#define EACH_CALL(name, sync)                                                            \
-    static void name##_with_a_call_failing_once(void **state)                            \
-    {                                                                                    \
-        (void)state;                                                                     \
-        fail_each_call(sync, false);                                                     \
-    }                                                                                    \
-    static void name##_with_calls_failing_for_ever(void **state)                         \
-    {                                                                                    \
-        (void)state;                                                                     \
-        fail_each_call(sync, true);                                                      \
+#define EACH_CALL(name, sync)                                    \
+    static void name##_with_a_call_failing_once(void **state)    \
+    {                                                            \
+        (void)state;                                             \
+        fail_each_call(sync, false);                             \
+    }                                                            \
+    static void name##_with_calls_failing_for_ever(void **state) \
+    {                                                            \
+        (void)state;                                             \
+        fail_each_call(sync, true);                              \
     }
 
 EACH_CALL(unsynced, TAPE_SYNC_NONE)
@@ -160,7 +161,8 @@ one_failed_sync_loses_nothing_even_when_the_power_goes(void **state)
             if (run.st.synced_byte_off == run.st.byte_off)
                 assert_int_equal(res.count, COUNT);
             else
-                assert_int_equal(d.calls, n); /* the very last sync failed: that of the folder */
+                assert_int_equal(d.calls,
+                                 n); /* the very last sync failed: that of the folder */
             kit_release(&res);
             sim_release(&d);
         }
@@ -191,7 +193,8 @@ a_disk_that_never_syncs_still_gets_everything(void **state)
     sim_release(&d);
 }
 
-/* Appends until the sync policy calls so much safe, then takes the power away at each call. */
+/* Appends until the sync policy calls so much safe, then takes the power away at each
+ * call. */
 static void
 power_loss_at_each_call(enum tape_sync sync)
 {
@@ -213,7 +216,8 @@ power_loss_at_each_call(enum tape_sync sync)
                 check_saved(&d, &run, "power loss");
             have = kit_contiguous(&d.io, KIT_PATH);
             if (have < synced)
-                fail_msg("power loss at call %d, seed %d: %llu bytes were synced, %llu are there",
+                fail_msg("power loss at call %d, seed %d: %llu bytes were synced, %llu "
+                         "are there",
                          n, seed, (unsigned long long)synced, (unsigned long long)have);
             sim_release(&d);
         }
@@ -269,7 +273,8 @@ a_full_disk_leaves_a_marked_gap_and_the_rest(void **state)
     assert_true(tape_writer_trouble(w, &trouble));
     assert_non_null(strstr(trouble.text, "No space left on device"));
     d.capacity = 0;
-    /* Room again: it takes what is held, then new records, after saying what is missing. */
+    /* Room again: it takes what is held, then new records, after saying what is missing.
+     */
     for (; tape_writer_append(w, rec) == TAPE_DROPPED; dropped++)
         usleep(1000);
     assert_int_equal(tape_writer_finish(w, KIT_START + PIECES, &st, &err), 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kill_test.c -- SIGKILL for the writer and for repair, at random instants and at each call that
- * changes the disk. Every record whose append returned comes back, byte for byte.
+ * kill_test.c -- SIGKILL for the writer and for repair, at random instants and at each
+ * call that changes the disk. Every record whose append returned comes back, byte for
+ * byte.
  */
 #include "support/kit.h"
 
@@ -130,7 +131,8 @@ knife_io(int at_call, bool is_half)
 /* -- the victims -- */
 
 static void
-write_until_killed(struct tape_io *io, const char *path, enum tape_sync sync, uint32_t count)
+write_until_killed(struct tape_io *io, const char *path, enum tape_sync sync,
+                   uint32_t count)
 {
     struct tape_writer_options opt = kit_options(sync);
     struct tape_writer *w;
@@ -228,8 +230,8 @@ expect_repaired(const char *path)
     assert_int_equal(names.n, 0);
 }
 
-static const enum tape_sync policies[] = { TAPE_SYNC_NONE, TAPE_SYNC_INTERVAL, TAPE_SYNC_BLOCK,
-                                           TAPE_SYNC_ALWAYS };
+static const enum tape_sync policies[] = { TAPE_SYNC_NONE, TAPE_SYNC_INTERVAL,
+                                           TAPE_SYNC_BLOCK, TAPE_SYNC_ALWAYS };
 
 static void
 begin(char *path, size_t size, const char *dir)
@@ -363,7 +365,8 @@ main(void)
         cmocka_unit_test(repair_killed_at_each_call_loses_nothing),
         cmocka_unit_test(two_repairs_at_once_do_not_disturb_each_other),
     };
-    ack = mmap(NULL, sizeof(*ack), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ack = mmap(NULL, sizeof(*ack), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+               0);
     if (ack == MAP_FAILED)
         return 1;
     int failed = cmocka_run_group_tests_name("kill", tests, NULL, NULL);

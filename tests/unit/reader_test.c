@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader_test.c -- recordings that were cut, flipped, shuffled, planted with foreign blocks:
- * everything good comes back, nothing false does, and what is missing is told.
+ * reader_test.c -- recordings that were cut, flipped, shuffled, planted with foreign
+ * blocks: everything good comes back, nothing false does, and what is missing is told.
  */
 #include "support/kit.h"
 #include "support/sim_disk.h"
@@ -16,6 +16,8 @@
 #include "tape/tail.h"
 #include "tape/verify.h"
 
+static struct tape_packer packer;
+
 enum { COUNT = 80 };
 
 static struct kit_result res;
@@ -23,7 +25,7 @@ static struct kit_result res;
 /* A recording on a disk of its own, as bytes with the places of its blocks. */
 struct sample {
     struct buf file;
-    size_t start[64]; /* of each block, and the end */
+    size_t start[64];     /* of each block, and the end */
     uint32_t records[64]; /* that lie before it */
     int blocks;
 };
@@ -118,7 +120,8 @@ make_tail(const struct sample *s, int i, struct buf *ret)
     head.start_byte_off = b.start_byte_off;
     uint32_t crc = tape_tail_put_head(buf_grow(ret, TAPE_TAIL_HEAD), &head);
     for (size_t at = 0; at < records.n;) {
-        at += tape_record_get((struct view){ records.p + at, records.n - at }, &rec, &reason);
+        at += tape_record_get((struct view){ records.p + at, records.n - at }, &rec,
+                              &reason);
         tape_tail_put_record(ret, &rec, &crc);
     }
 }
@@ -140,7 +143,8 @@ cut_at_every_byte_with_tails_every_record_comes_back(void **state)
         sim_put(&d, KIT_PATH, (struct view){ s.file.p, cut });
         for (int i = 0; i < s.blocks; i++) {
             snprintf(name, sizeof(name), KIT_PATH ".tail-%d", i);
-            if (s.start[i + 1] > cut || i % 2) /* some of the sealed ones are still there */
+            if (s.start[i + 1] > cut ||
+                i % 2) /* some of the sealed ones are still there */
                 sim_put(&d, name, (struct view){ tails[i].p, tails[i].n });
         }
         for (int pass = 0; pass < 2; pass++) {
@@ -244,7 +248,8 @@ swapped_doubled_and_removed_blocks_are_told_and_not_spliced_in(void **state)
                 order[n++] = i;
         put_blocks(&out, &s, order, n);
         read_bytes((struct view){ out.p, out.n });
-        assert_int_equal(res.count + s.records[a + 1] - s.records[a], COUNT + !res.has_end);
+        assert_int_equal(res.count + s.records[a + 1] - s.records[a],
+                         COUNT + !res.has_end);
         assert_true(res.notes.damages > 0 || a == s.blocks - 1);
         assert_true(res.notes.count > 0);
     }
@@ -252,26 +257,29 @@ swapped_doubled_and_removed_blocks_are_told_and_not_spliced_in(void **state)
 }
 
 static void
-put_data_block(struct buf *out, uint64_t ordinal, uint64_t ts_ns, uint64_t off, struct view data)
+put_data_block(struct buf *out, uint64_t ordinal, uint64_t ts_ns, uint64_t off,
+               struct view data)
 {
     struct tape_record rec = { .ts_ns = ts_ns, .byte_off = off, .bytes = data };
-    struct tape_block b = { .ordinal = ordinal,
-                            .start_ts_ns = ts_ns,
-                            .start_byte_off = off,
-                            .record_count = 1 };
+    struct tape_block b = {
+        .ordinal = ordinal, .start_ts_ns = ts_ns, .start_byte_off = off, .record_count = 1
+    };
     AUTO(buf) raw = { 0 };
     tape_record_put(buf_grow(&raw, tape_record_size(&rec)), &rec);
-    assert_int_equal(tape_block_seal(&b, (struct view){ raw.p, raw.n }, 4, out), 0);
+    assert_int_equal(tape_block_seal(&b, (struct view){ raw.p, raw.n }, &packer, 4, out),
+                     0);
 }
 
 /* A block of another recording, printed by the agent and stored as it is. */
 static void
-a_planted_block_is_never_delivered_whatever_bit_of_the_header_around_it_flips(void **state)
+a_planted_block_is_never_delivered_whatever_bit_of_the_header_around_it_flips(
+    void **state)
 {
     (void)state;
     AUTO(buf) out = { 0 };
     AUTO(buf) data = { 0 };
-    struct view before = { (const uint8_t *)"before", 6 }, after = { (const uint8_t *)"after", 5 };
+    struct view before = { (const uint8_t *)"before", 6 },
+                after = { (const uint8_t *)"after", 5 };
     struct view planted = { (const uint8_t *)"PLANTED", 7 };
     put_data_block(&out, 0, KIT_START, 0, before);
     for (int i = 0; i < 2000; i++) {
@@ -298,8 +306,10 @@ a_planted_block_is_never_delivered_whatever_bit_of_the_header_around_it_flips(vo
         tape_io_memory_init(&m, KIT_PATH, (struct view){ out.p, out.n });
         assert_int_equal(tape_reader_open(&r, &m.io, KIT_PATH, &opt, &err), 0);
         while (tape_reader_next(r, &rec) > 0) {
-            assert_false(rec.bytes.n == planted.n && !memcmp(rec.bytes.p, planted.p, planted.n));
-            is_last_there |= rec.bytes.n == after.n && !memcmp(rec.bytes.p, after.p, after.n);
+            assert_false(rec.bytes.n == planted.n &&
+                         !memcmp(rec.bytes.p, planted.p, planted.n));
+            is_last_there |= rec.bytes.n == after.n &&
+                             !memcmp(rec.bytes.p, after.p, after.n);
         }
         assert_true(is_last_there);
         tape_reader_close(r);
@@ -318,7 +328,7 @@ foreign(struct buf *out, size_t head_size)
     AUTO(buf) packed = { 0 };
     tape_record_put(raw, &rec);
     assert_int_equal(tape_record_size(&rec), 37);
-    tape_deflate((struct view){ raw, 37 }, 4, &packed);
+    tape_deflate(&packer, (struct view){ raw, 37 }, 4, &packed);
     put_le64(head + 8, rec.ts_ns);
     put_le32(head + 24, 37);
     put_le32(head + 28, (uint32_t)packed.n);
