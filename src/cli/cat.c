@@ -48,10 +48,9 @@ static int
 copy(struct cat *c, struct tape_reader *r, const struct args *args, struct err *err)
 {
     struct tape_record rec;
-    int more = tape_reader_seek_byte(r, args->from);
+    int e = tape_reader_seek_byte(r, args->from);
     c->next_byte = args->from;
-    while (!more && (more = tape_reader_next(r, &rec)) > 0) {
-        more = 0;
+    while (!e && tape_reader_next(r, &rec)) {
         if (rec.tag != TAPE_DATA)
             continue;
         if (rec.byte_off >= args->to)
@@ -61,12 +60,12 @@ copy(struct cat *c, struct tape_reader *r, const struct args *args, struct err *
                     "'%s': bytes %" PRIu64 " to %" PRIu64 " are not in the recording",
                     c->path, c->next_byte, rec.byte_off);
         struct view v = cut(&rec, args);
-        int e = file_write_all(STDOUT_FILENO, v.p, v.n);
+        e = file_write_all(STDOUT_FILENO, v.p, v.n);
         if (e < 0)
             return err_code(err, e, "cannot write to standard output");
         c->next_byte = rec.byte_off + rec.bytes.n;
     }
-    return more < 0 ? err_code(err, more, "cannot read '%s'", c->path) : 0;
+    return e < 0 ? err_code(err, e, "cannot read '%s'", c->path) : 0;
 }
 
 static int

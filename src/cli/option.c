@@ -165,6 +165,14 @@ read_config(const struct cli_command *c, void *values, struct err *err)
     return r;
 }
 
+static char
+variable_letter(char c)
+{
+    if (c == '-')
+        return '_';
+    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
 static int
 read_environment(const struct cli_command *c, void *values, struct err *err)
 {
@@ -172,8 +180,7 @@ read_environment(const struct cli_command *c, void *values, struct err *err)
     for (const struct cli_option *o = c->options; !r && o && o->name; o++) {
         char name[64] = "AHR_";
         for (size_t i = 0; o->name[i] && i + 5 < sizeof(name); i++)
-            name[i + 4] = o->name[i] == '-' ? '_'
-                                            : (char)toupper((unsigned char)o->name[i]);
+            name[i + 4] = variable_letter(o->name[i]);
         const char *value = getenv(name);
         struct origin from;
         snprintf(from.text, sizeof(from.text), "$%s", name);

@@ -447,7 +447,7 @@ tell_oddities(struct tape_reader *r, const struct tape_piece *p)
                        "block stands behind the last one");
 }
 
-int
+bool
 tape_reader_next_piece(struct tape_reader *r, struct tape_piece *ret)
 {
     struct choice c;
@@ -457,7 +457,7 @@ tape_reader_next_piece(struct tape_reader *r, struct tape_piece *ret)
             if (r->looks++ < READER_LOOKS_MAX && discover(r) > 0)
                 continue;
             tell_end(r);
-            return 0;
+            return false;
         }
         bool is_new = c.ordinal >= r->next_ordinal &&
                       (c.tail ? load_tail(r, c.tail, &p) : load_segment(r, &c, &p));
@@ -480,26 +480,25 @@ tape_reader_next_piece(struct tape_reader *r, struct tape_piece *ret)
         if (r->opt.progress && c.src)
             r->opt.progress->step(r->opt.progress->ctx, c.src->seg.pos, c.src->seg.size);
         *ret = p;
-        return 1;
+        return true;
     }
 }
 
 /* -- records -- */
 
-int
+bool
 tape_reader_next(struct tape_reader *r, struct tape_record *ret)
 {
     const char *reason;
     if (r->has_pushed_back) {
         r->has_pushed_back = false;
         *ret = r->pushed_back;
-        return 1;
+        return true;
     }
     while (!r->rest.n) {
         struct tape_piece p;
-        int more = tape_reader_next_piece(r, &p);
-        if (more <= 0)
-            return more;
+        if (!tape_reader_next_piece(r, &p))
+            return false;
         r->rest = p.records;
     }
     size_t n = tape_record_get(r->rest, ret, &reason);
@@ -508,7 +507,7 @@ tape_reader_next(struct tape_reader *r, struct tape_record *ret)
     r->rest.n -= n;
     if (ret->tag == TAPE_DATA)
         r->byte_off = ret->byte_off + ret->bytes.n;
-    return 1;
+    return true;
 }
 
 unsigned

@@ -59,11 +59,10 @@ struct tape_reader;
 int tape_reader_open(struct tape_reader **ret, struct tape_io *io, const char *path,
                      const struct tape_reader_options *opt, struct err *err);
 void tape_reader_close(struct tape_reader *r);
-/* 1, 0 at the end, or a negative error. The record's bytes are borrowed until the next
- * call. */
-int tape_reader_next(struct tape_reader *r, struct tape_record *ret);
+/* False at the end. The record's bytes are borrowed until the next call. */
+bool tape_reader_next(struct tape_reader *r, struct tape_record *ret);
 /* The same by blocks; do not mix with the call above. */
-int tape_reader_next_piece(struct tape_reader *r, struct tape_piece *ret);
+bool tape_reader_next_piece(struct tape_reader *r, struct tape_piece *ret);
 /*
  * The next record is then the first one that is not wholly before the byte offset (a DATA
  * that ends behind it; another record when that many bytes have gone by), or not before

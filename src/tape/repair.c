@@ -92,7 +92,7 @@ survey(struct repair *rp, struct err *err)
     int r = open_reader(rp, err);
     if (r < 0)
         return r;
-    while ((r = tape_reader_next_piece(rp->reader, &p)) > 0) {
+    while (tape_reader_next_piece(rp->reader, &p)) {
         rp->report.blocks++;
         if (p.is_tail) {
             count_sealed(rp, &p);
@@ -206,7 +206,7 @@ copy_pieces(struct repair *rp, int to, struct err *err)
     int r = open_reader(rp, err);
     if (r < 0)
         return r;
-    while ((r = tape_reader_next_piece(rp->reader, &p)) > 0) {
+    while (tape_reader_next_piece(rp->reader, &p)) {
         buf_clear(&block);
         if (p.is_tail) {
             r = tape_block_seal(&p.head, p.records, &rp->packer, QUALITY, &block);
@@ -218,7 +218,7 @@ copy_pieces(struct repair *rp, int to, struct err *err)
             return fail(rp, r, "write the joined", err);
         off += p.packed.n;
     }
-    return r;
+    return 0;
 }
 
 static int

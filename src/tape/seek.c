@@ -151,11 +151,9 @@ tape_reader_seek_byte(struct tape_reader *r, uint64_t byte_off)
 {
     struct tape_record rec;
     int e = go_near(r, starts_before_byte, byte_off);
-    while (!e && (e = tape_reader_next(r, &rec)) > 0) {
+    while (!e && tape_reader_next(r, &rec))
         if (r->byte_off > byte_off || (r->byte_off == byte_off && rec.tag != TAPE_DATA))
             return push_back(r, &rec);
-        e = 0;
-    }
     return e;
 }
 
@@ -164,10 +162,8 @@ tape_reader_seek_time(struct tape_reader *r, uint64_t ts_ns)
 {
     struct tape_record rec;
     int e = go_near(r, starts_before_time, ts_ns);
-    while (!e && (e = tape_reader_next(r, &rec)) > 0) {
+    while (!e && tape_reader_next(r, &rec))
         if (rec.ts_ns >= ts_ns)
             return push_back(r, &rec);
-        e = 0;
-    }
     return e;
 }

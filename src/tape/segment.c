@@ -198,7 +198,7 @@ scan(struct segment *s, struct window *w, uint64_t off, struct buf *records)
 static void
 skip_bad(struct segment *s, struct window *w, uint64_t claimed, struct buf *records)
 {
-    uint64_t end = s->size, size;
+    uint64_t end, size;
     s->bad_off = s->pos;
     if (claimed && claimed < s->size - s->pos &&
         !try_at(s, w, s->pos + claimed, true, records, &size))

@@ -75,7 +75,7 @@ tape_verify(struct tape_io *io, const char *path, const struct tape_progress *pr
     if (e < 0)
         return e;
     struct tape_piece piece;
-    while ((e = tape_reader_next_piece(r, &piece)) > 0) {
+    while (tape_reader_next_piece(r, &piece)) {
         v.blocks++;
         v.file_bytes += piece.packed.n;
         for (struct view in = piece.records; in.n;) {

@@ -124,20 +124,21 @@ tape_writer_open(struct tape_writer **ret, struct tape_io *io, const char *path,
     if (r < 0)
         return r;
     struct tape_writer *w = calloc(1, sizeof(*w));
-    char *copy = strdup(path);
-    if (w && copy)
+    if (w)
+        w->path = strdup(path);
+    if (w && w->path)
         r = sealer_start(&w->sealer, io, path, fd, opt, err);
     else
         r = err_code(err, -ENOMEM, "cannot record '%s'", path);
-    if (r < 0) {
+    if (!w || r < 0) {
         io->ops->unlink(io, path);
         io->ops->close(io, fd);
-        free(copy);
+        if (w)
+            free(w->path);
         free(w);
         return r;
     }
     w->io = io;
-    w->path = copy;
     w->opt = *opt;
     if (w->opt.block_bytes > HELD_MAX)
         w->opt.block_bytes = HELD_MAX;

@@ -235,7 +235,7 @@ reading(const char *dir, struct view data)
         struct err err;
         uint64_t bytes = 0, begin_ns = clock_mono_ns();
         must(tape_reader_open(&r, tape_io_files(), path, &none, &err), &err);
-        while (tape_reader_next(r, &rec) > 0)
+        while (tape_reader_next(r, &rec))
             bytes += rec.tag == TAPE_DATA ? rec.bytes.n : 0;
         tape_reader_close(r);
         ours[i] = seconds(begin_ns);

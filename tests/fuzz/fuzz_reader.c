@@ -157,7 +157,7 @@ trace(struct sim_disk *d, struct trace *t)
     struct tape_record rec;
     struct tape_reader *r = open_reader(d);
     t->n = 0;
-    for (; r && tape_reader_next(r, &rec) > 0; t->n++) {
+    for (; r && tape_reader_next(r, &rec); t->n++) {
         CHECK(t->n < RECORDS_MAX);
         t->sums[t->n] = sum(&rec);
         t->ts[t->n] = rec.ts_ns;
@@ -180,11 +180,11 @@ check_seek(struct sim_disk *d, const struct trace *t, uint8_t pick, bool is_odd)
         while (want && t->ts[want - 1] == t->ts[want])
             want--;
         CHECK(tape_reader_seek_time(r, t->ts[want]) == 0);
-        CHECK(tape_reader_next(r, &rec) == 1);
+        CHECK(tape_reader_next(r, &rec));
         CHECK(rec.ts_ns == t->ts[want]);
     }
     CHECK(tape_reader_seek_byte(r, pick) == 0);
-    if (tape_reader_next(r, &rec) > 0 && rec.tag == TAPE_DATA)
+    if (tape_reader_next(r, &rec) && rec.tag == TAPE_DATA)
         CHECK(rec.byte_off + rec.bytes.n > pick);
     tape_reader_close(r);
 }

@@ -71,7 +71,7 @@ main(int argc, char **argv)
         fprintf(stderr, "dump: %s\n", err.text);
         return 1;
     }
-    while (tape_reader_next(r, &rec) > 0)
+    while (tape_reader_next(r, &rec))
         print_record(&rec);
     tape_reader_close(r);
     return 0;

@@ -286,7 +286,7 @@ a_full_disk_leaves_a_marked_gap_and_the_rest(void **state)
     struct tape_record got;
     uint64_t next = 0, missing = 0, marked = 0;
     assert_int_equal(tape_reader_open(&r, &d.io, KIT_PATH, &ropt, &err), 0);
-    while (tape_reader_next(r, &got) > 0) {
+    while (tape_reader_next(r, &got)) {
         if (got.tag == TAPE_MARK && got.code == TAPE_MARK_GAP)
             marked += got.val;
         if (got.tag != TAPE_DATA)

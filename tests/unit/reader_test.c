@@ -305,7 +305,7 @@ a_planted_block_is_never_delivered_whatever_bit_of_the_header_around_it_flips(
         out.p[at + bit / 8] ^= (uint8_t)(1U << bit % 8);
         tape_io_memory_init(&m, KIT_PATH, (struct view){ out.p, out.n });
         assert_int_equal(tape_reader_open(&r, &m.io, KIT_PATH, &opt, &err), 0);
-        while (tape_reader_next(r, &rec) > 0) {
+        while (tape_reader_next(r, &rec)) {
             assert_false(rec.bytes.n == planted.n &&
                          !memcmp(rec.bytes.p, planted.p, planted.n));
             is_last_there |= rec.bytes.n == after.n &&
@@ -350,11 +350,11 @@ expect_hello(struct tape_io *io, const char *path)
     assert_int_equal(v.records, 1);
     tape_verify_report_release(&v);
     assert_int_equal(tape_reader_open(&r, io, path, &opt, &err), 0);
-    assert_int_equal(tape_reader_next(r, &rec), 1);
+    assert_true(tape_reader_next(r, &rec));
     assert_int_equal(rec.ts_ns, 1760542626145118000);
     assert_int_equal(rec.bytes.n, 13);
     assert_memory_equal(rec.bytes.p, "hello world\r\n", 13);
-    assert_int_equal(tape_reader_next(r, &rec), 0);
+    assert_false(tape_reader_next(r, &rec));
     tape_reader_close(r);
 }
 
@@ -431,7 +431,7 @@ seeking_finds_what_reading_from_the_start_finds(void **state)
     sample_init(&s, COUNT, 1500);
     tape_io_memory_init(&m, KIT_PATH, (struct view){ s.file.p, s.file.n });
     assert_int_equal(tape_reader_open(&r, &m.io, KIT_PATH, &opt, &err), 0);
-    for (uint64_t off = 0; tape_reader_next(r, &rec) > 0; n++) {
+    for (uint64_t off = 0; tape_reader_next(r, &rec); n++) {
         off = rec.tag == TAPE_DATA ? rec.byte_off + rec.bytes.n : off;
         all[n] = (struct place){ off, rec };
     }

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* base_test.c -- buffers, numbers, UTF-8, JSON, the clock, errors. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/le.h"
+#include "base/num.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+
+static void
+a_buffer_stops_at_its_ceiling_and_stays_as_it_was(void **state)
+{
+    (void)state;
+    AUTO(buf) b = { .ceiling = 1000 };
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(buf_append(&b, "0123456789", 10), 0);
+    assert_int_equal(buf_append(&b, "x", 1), ERR_LIMIT);
+    assert_int_equal(b.failed, ERR_LIMIT);
+    assert_int_equal(b.n, 1000);
+    assert_memory_equal(b.p + 990, "0123456789", 10);
+    assert_null(buf_grow(&b, SIZE_MAX));
+    buf_clear(&b);
+    assert_int_equal(b.failed, 0);
+    assert_int_equal(buf_printf(&b, "%s %d", "seven", 7), 0);
+    assert_string_equal(buf_str(&b), "seven 7");
+}
+
+static void
+an_empty_growth_is_not_a_failure(void **state)
+{
+    (void)state;
+    AUTO(buf) b = { 0 };
+    assert_non_null(buf_grow(&b, 0));
+}
+
+static void
+numbers_are_whole_and_in_range_or_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t max;
+        int result;
+        uint64_t value;
+    } cases[] = {
+        { "0", 9, 0, 0 },
+        { "007", 9, 0, 7 },
+        { "65535", 65535, 0, 65535 },
+        { "65536", 65535, -ERANGE, 0 },
+        { "18446744073709551615", UINT64_MAX, 0, UINT64_MAX },
+        { "18446744073709551616", UINT64_MAX, -ERANGE, 0 },
+        { "99999999999999999999999", UINT64_MAX, -ERANGE, 0 },
+        { "9", 5, -ERANGE, 0 },
+        { "", 9, -EINVAL, 0 },
+        { "-1", 9, -EINVAL, 0 },
+        { "+1", 9, -EINVAL, 0 },
+        { " 1", 9, -EINVAL, 0 },
+        { "1x", 9, -EINVAL, 0 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint64_t v = 0;
+        struct view text = { (const uint8_t *)cases[i].text, strlen(cases[i].text) };
+        assert_int_equal(num_parse(text, cases[i].max, &v), cases[i].result);
+        assert_int_equal(v, cases[i].value);
+    }
+}
+
+static void
+little_endian_is_the_same_everywhere(void **state)
+{
+    (void)state;
+    uint8_t p[8];
+    put_le64(p, 0x0123456789abcdefULL);
+    assert_memory_equal(p, "\xef\xcd\xab\x89\x67\x45\x23\x01", 8);
+    assert_int_equal(get_le64(p), 0x0123456789abcdefULL);
+    assert_int_equal(get_le32(p), 0x89abcdefU);
+    assert_int_equal(get_le16(p), 0xcdef);
+}
+
+static void
+utf8_is_strict(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        int len;
+        uint32_t cp;
+    } cases[] = {
+        { "a", 1, 'a' },
+        { "\xc3\xa9", 2, 0xe9 },
+        { "\xe2\x82\xac", 3, 0x20ac },
+        { "\xf0\x9f\x98\x80", 4, 0x1f600 },
+        { "\xf4\x8f\xbf\xbf", 4, 0x10ffff },
+        { "\xc0\xaf", 0, 0 },             /* overlong */
+        { "\xe0\x80\xaf", 0, 0 },         /* overlong */
+        { "\xf0\x80\x80\xaf", 0, 0 },     /* overlong */
+        { "\xed\xa0\x80", 0, 0 },         /* surrogate */
+        { "\xf4\x90\x80\x80", 0, 0 },     /* past the end */
+        { "\xf8\x88\x80\x80\x80", 0, 0 }, /* five bytes */
+        { "\x80", 0, 0 },                 /* stray continuation */
+        { "\xe2\x82", 0, 0 },             /* cut */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint32_t cp = 0;
+        assert_int_equal(
+            utf8_next((const uint8_t *)cases[i].bytes, strlen(cases[i].bytes), &cp),
+            cases[i].len);
+        assert_int_equal(cp, cases[i].cp);
+    }
+}
+
+static void
+json_is_valid_whatever_the_bytes(void **state)
+{
+    (void)state;
+    AUTO(buf) out = { 0 };
+    struct json j = { .out = &out };
+    json_open(&j, '{');
+    json_key(&j, "a\"b"),
+        json_str(&j, "tab\t, back\\slash, \x7f, bad \xff, line\xe2\x80\xa8");
+    json_key(&j, "list"), json_open(&j, '[');
+    json_u64(&j, UINT64_MAX), json_bool(&j, true), json_bool(&j, false);
+    json_open(&j, '['), json_close(&j, ']');
+    json_close(&j, ']');
+    json_key(&j, "ns"), json_u64_str(&j, 1760542626145118000);
+    json_close(&j, '}');
+    assert_string_equal(
+        buf_str(&out),
+        "{\"a\\\"b\":\"tab\\u0009, back\\\\slash, \\u007f, bad \xef\xbf\xbd, "
+        "line\\u2028\",\"list\":[18446744073709551615,true,false,[]],"
+        "\"ns\":\"1760542626145118000\"}");
+}
+
+static void
+the_clock_runs_forward_beside_the_wall_clock(void **state)
+{
+    (void)state;
+    struct clock c;
+    int64_t told = 0;
+    clock_start(&c);
+    uint64_t last = clock_now_ns(&c);
+    assert_true(last >= c.real_ns);
+    for (int i = 0; i < 1000; i++) {
+        uint64_t now = clock_now_ns(&c);
+        assert_true(now >= last);
+        last = now;
+    }
+    assert_int_equal(clock_step_ns(&c, &told), 0);
+    c.real_ns -= 5000000000; /* as if the wall clock had been set forward since */
+    int64_t step = clock_step_ns(&c, &told);
+    assert_true(step > 4900000000 && step < 5100000000);
+    assert_int_equal(clock_step_ns(&c, &told), 0); /* told once */
+}
+
+static void
+errors_name_the_thing_and_the_reason(void **state)
+{
+    (void)state;
+    struct err err;
+    errno = EACCES;
+    assert_int_equal(err_sys(&err, "cannot open '%s'", "x"), -EACCES);
+    assert_string_equal(err.text, "cannot open 'x': Permission denied");
+    assert_int_equal(err_code(&err, -ENOENT, "cannot open '%s'", "y"), ERR_MISSING);
+    assert_int_equal(err_set(NULL, ERR_BUSY, "nobody reads this"), ERR_BUSY);
+}
+
+static void
+paths_are_taken_apart(void **state)
+{
+    (void)state;
+    assert_int_equal(file_dir_len("x.ahr"), 0);
+    assert_int_equal(file_dir_len("a/x.ahr"), 1);
+    assert_int_equal(file_dir_len("/x.ahr"), 1);
+    assert_int_equal(file_dir_len("/a/b/x.ahr"), 4);
+    assert_string_equal(file_name("/a/b/x.ahr"), "x.ahr");
+    assert_string_equal(file_name("x.ahr"), "x.ahr");
+}
+
+static void
+ids_are_random_and_of_version_4(void **state)
+{
+    (void)state;
+    uint8_t a[16], b[16];
+    assert_int_equal(uuid_make(a), 0);
+    assert_int_equal(uuid_make(b), 0);
+    assert_memory_not_equal(a, b, 16);
+    assert_int_equal(a[6] >> 4, 4);
+    assert_int_equal(a[8] >> 6, 2);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_buffer_stops_at_its_ceiling_and_stays_as_it_was),
+        cmocka_unit_test(an_empty_growth_is_not_a_failure),
+        cmocka_unit_test(numbers_are_whole_and_in_range_or_refused),
+        cmocka_unit_test(little_endian_is_the_same_everywhere),
+        cmocka_unit_test(utf8_is_strict),
+        cmocka_unit_test(json_is_valid_whatever_the_bytes),
+        cmocka_unit_test(the_clock_runs_forward_beside_the_wall_clock),
+        cmocka_unit_test(errors_name_the_thing_and_the_reason),
+        cmocka_unit_test(paths_are_taken_apart),
+        cmocka_unit_test(ids_are_random_and_of_version_4),
+    };
+    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}
