@@ -92,11 +92,12 @@ def cycle(disk, number):
     synced, lines = 0, random.randrange(1, 40)
     for _ in range(lines):  # each line: so many bytes are synced now
         synced = int(writer.stdout.readline())
+    # What is said from here on does not count: a sync that runs while the file system is shut down
+    # may say OK, as a bare loop of write and fdatasync shows. No one hears such a word when the
+    # power goes.
     disk.cut_power()
     writer.kill()
-    rest = writer.communicate()[0].split(b"\n")[:-1]
-    # Lines written before the power went are promises, too; later ones cannot grow any more.
-    synced = max([synced] + [int(line) for line in rest])
+    writer.communicate()
     disk.remount()
     have = contiguous(path)
     assert have >= synced, f"cycle {number}, {policy}: {synced} bytes were synced, {have} are there"

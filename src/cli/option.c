@@ -142,7 +142,9 @@ read_config(const struct cli_command *c, void *values, struct err *err)
         return 0;
     snprintf(path, sizeof(path), has_base ? "%s/ahr/config" : "%s/.config/ahr/config",
              has_base ? base : home);
-    struct buf text = { .ceiling = 1 << 20 };
+    /* Text values point into it: it stays until the end of the program. */
+    static struct buf text;
+    text = (struct buf){ .ceiling = 1 << 20 };
     int r = file_slurp(path, &text);
     if (r == -ENOENT || r == -ENOTDIR || r == -EACCES) {
         buf_release(&text);
@@ -152,7 +154,6 @@ read_config(const struct cli_command *c, void *values, struct err *err)
         buf_release(&text);
         return err_code(err, r == ERR_LIMIT ? -EFBIG : r, "cannot read '%s'", path);
     }
-    /* Text values point into it: it stays until the end of the program. */
     buf_str(&text);
     char *save, *at = (char *)text.p;
     for (unsigned number = 1; at && !r; number++) {

@@ -426,7 +426,7 @@ is_done(const struct sealer *s, uint64_t now_ns)
 {
     if (!s->is_stopping)
         return false;
-    if (!s->queue.count && !s->unsynced.count && !s->done.count)
+    if (!s->queue.count && !s->unsynced.count)
         return true;
     return s->failing && now_ns - s->progress_at_ns >= s->opt.patience_ns;
 }
@@ -449,6 +449,8 @@ run(void *arg)
         else
             wait_for_work(s);
     }
+    while (s->done.count)
+        drop_one(s);
     pthread_mutex_unlock(&s->lock);
     return NULL;
 }
@@ -466,14 +468,20 @@ init_locks(struct sealer *s)
 }
 
 static void
-sealer_free(struct sealer *s)
+free_jobs(struct sealer *s, struct job_list *l)
 {
-    for (struct seal_job *job;
-         (job = list_pop(&s->queue)) || (job = list_pop(&s->unsynced));) {
+    for (struct seal_job *job; (job = list_pop(l));) {
         if (job->tail_fd >= 0)
             s->io->ops->close(s->io, job->tail_fd);
         seal_job_free(job);
     }
+}
+
+static void
+sealer_free(struct sealer *s)
+{
+    free_jobs(s, &s->queue);
+    free_jobs(s, &s->unsynced);
     while (s->spare_count)
         buf_release(&s->spares[--s->spare_count]);
     buf_release(&s->scratch);
