@@ -30,24 +30,30 @@ static void
 text_report(struct buf *out, const char *path, const struct tape_repair_report *r,
             bool is_dry_run)
 {
-    buf_printf(out, "%s: ", path);
-    if (!r->is_changed)
-        buf_printf(out, "nothing to do, %" PRIu64 " blocks", r->blocks);
-    else
-        buf_printf(out, "%s, %" PRIu64 " blocks",
-                   is_dry_run ? "would be recovered" : "recovered", r->blocks);
-    if (r->sealed_blocks)
-        buf_printf(out,
-                   "\n  %" PRIu64 " of them sealed from tails: %" PRIu64
-                   " records, %" PRIu64 " bytes",
-                   r->sealed_blocks, r->sealed_records, r->sealed_bytes);
+    const char *what = !r->is_changed ? "nothing to do"
+                       : is_dry_run   ? "would be recovered"
+                                      : "recovered";
+    buf_printf(out, "%s: %s, ", path, what);
+    cli_count(out, r->blocks, "block");
+    if (r->sealed_blocks) {
+        buf_printf(out, "\n  %" PRIu64 " of them sealed from tails: ", r->sealed_blocks);
+        cli_count(out, r->sealed_records, "record");
+        buf_puts(out, ", ");
+        cli_count(out, r->sealed_bytes, "byte");
+    }
     if (r->joined_segments)
         buf_printf(out, "\n  %u files joined into one", r->joined_segments);
-    if (r->torn_bytes)
-        buf_printf(out, "\n  %" PRIu64 " bytes that are no whole block %s '%s.torn'",
-                   r->torn_bytes, is_dry_run ? "would be kept in" : "are kept in", path);
-    if (r->damages)
-        buf_printf(out, "\n  %zu damaged places; see 'ahr verify %s'", r->damages, path);
+    if (r->torn_bytes) {
+        buf_puts(out, "\n  ");
+        cli_count(out, r->torn_bytes, "byte");
+        buf_printf(out, " of no whole block %s '%s.torn'",
+                   is_dry_run ? "would be kept in" : "kept in", path);
+    }
+    if (r->damages) {
+        buf_puts(out, "\n  ");
+        cli_count(out, r->damages, "damaged place");
+        buf_printf(out, "; see 'ahr verify %s'", path);
+    }
 }
 
 static int

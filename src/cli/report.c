@@ -7,18 +7,14 @@
 #include "base/file.h"
 #include "cli/progress.h"
 
-const char *
-cli_count(char *dst, uint64_t n)
+void
+cli_count(struct buf *out, uint64_t n, const char *thing)
 {
     char digits[24];
-    int len = snprintf(digits, sizeof(digits), "%" PRIu64, n), to = 0;
-    for (int i = 0; i < len; i++) {
-        if (i && (len - i) % 3 == 0)
-            dst[to++] = ',';
-        dst[to++] = digits[i];
-    }
-    dst[to] = 0;
-    return dst;
+    int len = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+    for (int i = 0; i < len; i++)
+        buf_printf(out, i && (len - i) % 3 == 0 ? ",%c" : "%c", digits[i]);
+    buf_printf(out, " %s%s", thing, n == 1 ? "" : "s");
 }
 
 static int

@@ -18,8 +18,8 @@ struct cli_report {
 typedef int (*cli_report_fn)(struct cli_report *out, const char *path,
                              const struct tape_progress *step, struct err *err);
 
-/* "12,345" into dst[32]. */
-const char *cli_count(char *dst, uint64_t n);
+/* Appends "1 block", "12,345 blocks". */
+void cli_count(struct buf *out, uint64_t n, const char *thing);
 /* A report on each file, printed together: JSON of several files is an array. A file that
  * fails is told on stderr and does not stop the others. Returns the exit status. */
 int cli_report_files(struct cli_report *out, const struct cli_command *self, int count,

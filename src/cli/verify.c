@@ -54,25 +54,31 @@ text_note(struct buf *out, const char *path, const struct tape_note *n)
     buf_printf(out, "\n  %s: ", kind[n->kind]);
     if (strcmp(n->file, path) != 0)
         buf_printf(out, "%s: ", n->file);
-    if (n->kind != TAPE_NOTE_WARNING && n->length)
-        buf_printf(out, "%" PRIu64 " bytes at file offset %" PRIu64 ": ", n->length,
+    if (n->kind != TAPE_NOTE_WARNING) {
+        if (n->length)
+            cli_count(out, n->length, "byte");
+        buf_printf(out, "%sat file offset %" PRIu64 ": ", n->length ? " " : "",
                    n->offset);
-    else if (n->kind != TAPE_NOTE_WARNING)
-        buf_printf(out, "at file offset %" PRIu64 ": ", n->offset);
+    }
     buf_puts(out, n->text);
 }
 
 static void
 text_report(struct buf *out, const char *path, const struct tape_verify_report *v)
 {
-    char blocks[32], records[32], bytes[32];
-    const char *verdict = v->notes.damages ? "damaged" : "ok";
-    buf_printf(out,
-               "%s: %s\n  %s blocks, %s records, %s bytes, %.3f s, %" PRIu64
-               " resizes, %" PRIu64 " snapshots",
-               path, verdict, cli_count(blocks, v->blocks),
-               cli_count(records, v->records), cli_count(bytes, v->bytes),
-               (double)(v->last_ts_ns - v->first_ts_ns) / 1e9, v->resizes, v->snapshots);
+    const struct {
+        uint64_t n;
+        const char *thing;
+    } counts[] = {
+        { v->blocks, "block" },   { v->records, "record" },     { v->bytes, "byte" },
+        { v->resizes, "resize" }, { v->snapshots, "snapshot" },
+    };
+    buf_printf(out, "%s: %s\n  ", path, v->notes.damages ? "damaged" : "ok");
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        cli_count(out, counts[i].n, counts[i].thing);
+        buf_puts(out, ", ");
+    }
+    buf_printf(out, "%.3f s", (double)(v->last_ts_ns - v->first_ts_ns) / 1e9);
     for (size_t i = 0; i < v->notes.count; i++)
         text_note(out, path, &v->notes.list[i]);
     if (v->notes.left_out)

@@ -122,7 +122,7 @@ seal_job_free(struct seal_job *job)
 static void
 tell(struct sealer *s, bool *is_told, int code, const char *what)
 {
-    if (*is_told)
+    if (*is_told || s->is_trouble_new) /* one at a time */
         return;
     *is_told = true;
     s->is_trouble_new = true;
@@ -580,6 +580,14 @@ sealer_note_tail(struct sealer *s, int tail_fd, uint64_t byte_off)
         set_dirty(s);
         pthread_cond_signal(&s->work);
     }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void
+sealer_note_failure(struct sealer *s, int code)
+{
+    pthread_mutex_lock(&s->lock);
+    tell(s, &s->is_write_told, code, "cannot write");
     pthread_mutex_unlock(&s->lock);
 }
 

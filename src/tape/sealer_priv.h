@@ -48,6 +48,8 @@ enum sealer_wait { SEALER_NO_WAIT, SEALER_WAIT, SEALER_FORCE };
 int sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait);
 /* The open block's tail, for TAPE_SYNC_INTERVAL: records up to byte_off are in it. */
 void sealer_note_tail(struct sealer *s, int tail_fd, uint64_t byte_off);
+/* A tail could not be written: told like the failures here. */
+void sealer_note_failure(struct sealer *s, int code);
 /* A new tail's name stands in the folder. */
 void sealer_note_name(struct sealer *s);
 /* An empty buffer for a job's bytes, used before if there is one. */

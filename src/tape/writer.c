@@ -51,8 +51,6 @@ struct tape_writer {
 
     bool is_tail_failing;
     uint64_t retry_at_ns; /* monotonic */
-    bool is_tail_told, is_trouble_new;
-    struct err trouble;
 
     bool is_dropping;
     uint64_t gap_bytes;           /* dropped since the last record */
@@ -252,10 +250,7 @@ save(struct tape_writer *w)
     bool is_news = !w->is_tail_failing;
     w->is_tail_failing = true;
     w->retry_at_ns = clock_mono_ns() + w->opt.patience_ns / TAPE_RETRIES;
-    if (!w->is_tail_told) {
-        w->is_tail_told = w->is_trouble_new = true;
-        err_code(&w->trouble, r, "cannot save the newest records of '%s'", w->path);
-    }
+    sealer_note_failure(w->sealer, r);
     if (is_news)
         seal(w);
 }
@@ -417,11 +412,7 @@ tape_writer_status(struct tape_writer *w, struct tape_writer_status *ret)
 bool
 tape_writer_trouble(struct tape_writer *w, struct err *ret)
 {
-    if (!w->is_trouble_new)
-        return sealer_trouble(w->sealer, ret);
-    w->is_trouble_new = false;
-    *ret = w->trouble;
-    return true;
+    return sealer_trouble(w->sealer, ret);
 }
 
 int
