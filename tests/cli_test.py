@@ -5,6 +5,7 @@
 import json
 import os
 import pty
+import signal
 import stat
 import subprocess
 import sys
@@ -204,6 +205,28 @@ def a_killed_writer_loses_nothing_and_recover_says_what_it_did():
 
 
 @test
+def a_writer_that_is_told_to_stop_finishes_its_recording():
+    with Ahr(AHR) as a:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            name = f"{number}.ahr"
+            writer = a.popen("pack", "-o", name, stdin=subprocess.PIPE)
+            writer.stdin.write(TEXT)
+            writer.stdin.flush()
+            wait_for(lambda: a.run("cat", name).stdout == TEXT)
+            writer.send_signal(number)
+            assert writer.wait() == 128 + number
+            writer.stdin.close()
+            assert a.ok("cat", name) == TEXT
+            assert a.verify(name)["warnings"] == []
+        stubborn = a.popen("pack", "-o", "x.ahr", stdin=subprocess.PIPE,
+                           preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        wait_for(lambda: (a.dir / "x.ahr").exists())
+        stubborn.send_signal(signal.SIGHUP)
+        stubborn.communicate(TEXT)
+        assert stubborn.returncode == 0 and a.ok("cat", "x.ahr") == TEXT
+
+
+@test
 def a_torn_end_is_cut_and_kept():
     with Ahr(AHR) as a:
         a.ok("pack", "-o", "x.ahr", input=TEXT)
@@ -300,7 +323,6 @@ def a_full_disk_is_told_once_and_the_rest_is_readable():
 
         def small_files():
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-            import signal
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         data = os.urandom(12 << 20)
         done = a.run("pack", "-o", "x.ahr", input=data, preexec_fn=small_files)

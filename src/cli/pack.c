@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -36,6 +37,7 @@ struct pack {
     struct clock clock;
     int64_t clock_base_ns;
     uint64_t rate, bytes;
+    sigset_t signal_mask;
 };
 
 static uint64_t
@@ -56,22 +58,61 @@ tell_trouble(struct pack *p)
         cli_say(p->self, "%s; going on, up to 8 MiB are kept in memory", trouble.text);
 }
 
-/* Waits for input, sealing the open block when its time is up. */
+/* -- being stopped: the recording is finished all the same -- */
+
+static volatile sig_atomic_t stopped_by;
+
 static void
+note_signal(int number)
+{
+    stopped_by = number;
+}
+
+/* From here on the signals that ask us to stop arrive only inside ppoll with *ret_mask.
+ */
+static void
+catch_signals(sigset_t *ret_mask)
+{
+    static const int numbers[] = { SIGHUP, SIGINT, SIGTERM };
+    struct sigaction now, act = { .sa_handler = note_signal };
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        sigaction(numbers[i], NULL, &now);
+        if (now.sa_handler == SIG_IGN) /* as under nohup */
+            continue;
+        sigaction(numbers[i], &act, NULL);
+        sigaddset(&set, numbers[i]);
+    }
+    sigprocmask(SIG_BLOCK, &set, ret_mask);
+}
+
+/* How long until the open block's time is up. */
+static struct timespec
+time_left(const struct pack *p)
+{
+    uint64_t now = now_ns(p), due = tape_writer_due_ns(p->writer);
+    uint64_t ns = p->rate || due <= now ? 0 : due - now;
+    return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000),
+                              .tv_nsec = (long)(ns % 1000000000) };
+}
+
+/* Waits for input, sealing the open block when its time is up. False: a signal stops us.
+ */
+static bool
 wait_for_input(struct pack *p, int fd)
 {
-    for (;;) {
-        uint64_t now = now_ns(p), due = tape_writer_due_ns(p->writer);
-        int timeout_ms = due == UINT64_MAX ? -1
-                         : due <= now      ? 0
-                                           : (int)((due - now) / 1000000 + 1);
+    while (!stopped_by) {
+        bool has_due = p->rate || tape_writer_due_ns(p->writer) != UINT64_MAX;
+        struct timespec left = time_left(p);
         struct pollfd pfd = { .fd = fd, .events = POLLIN };
-        int n = poll(&pfd, 1, timeout_ms);
-        if (n > 0 || (n < 0 && errno != EINTR))
-            return;
+        int n = ppoll(&pfd, 1, has_due ? &left : NULL, &p->signal_mask);
+        if (n > 0 || (n < 0 && errno != EINTR) || (!n && p->rate))
+            break;
         tape_writer_tick(p->writer, now_ns(p));
         tell_trouble(p);
     }
+    return !stopped_by;
 }
 
 static void
@@ -109,9 +150,7 @@ copy(struct pack *p, int fd, const char *name, struct err *err)
     ssize_t n;
     cli_progress_begin(&progress, p->self, name);
     do {
-        if (!p->rate)
-            wait_for_input(p, fd);
-        n = file_read(fd, chunk, sizeof(chunk));
+        n = wait_for_input(p, fd) ? file_read(fd, chunk, sizeof(chunk)) : 0;
         for (ssize_t at = 0; at < n; at += (ssize_t)piece)
             append(p, chunk + at, (size_t)(n - at) < piece ? (size_t)(n - at) : piece);
         cli_progress_step(&progress, p->bytes, 0);
@@ -161,10 +200,13 @@ pack(const struct cli_command *self, const struct args *args, int fd, const char
     r = tape_writer_open(&p.writer, tape_io_files(), args->output, &opt, err);
     if (r < 0)
         return r;
+    catch_signals(&p.signal_mask);
     r = copy(&p, fd, name, err);
     if (r < 0)
         cli_say(self, "%s; what came before it is kept", err->text);
     int done = finish(&p, args->output, err);
+    if (stopped_by && !done)
+        return 128 + stopped_by;
     return r < 0 ? CLI_FAILED : done;
 }
 
@@ -203,7 +245,7 @@ static const struct cli_option options[] = {
     { "rows", 0, CLI_NUMBER, offsetof(struct args, rows), "N", "terminal rows (24)", 1,
       65535 },
     { "rate", 0, CLI_NUMBER, offsetof(struct args, rate), "BYTES_PER_S",
-      "stamp as if this much had come each second", 1, 1000000000000 },
+      "stamp as if this much had come each second", 1, 10000000000 },
     { "block-kib", 0, CLI_NUMBER, offsetof(struct args, block_kib), "N",
       "seal a block at this many KiB of records (256)", 1, 8192 },
     { "block-ms", 0, CLI_NUMBER, offsetof(struct args, block_ms), "N",
