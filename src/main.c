@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c -- the table of commands, and dispatch. */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -102,9 +104,22 @@ close_stdout(int status)
     return status ? status : (int)CLI_FAILED;
 }
 
+/* A closed 0, 1 or 2 would be taken by the next file we open, and written or read for it. What is
+ * put there instead fails as a closed one does. */
+static void
+guard_standard_files(void)
+{
+    static const int other_way[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", other_way[fd]); /* the lowest free one is fd */
+}
+
 int
 main(int argc, char **argv)
 {
+    guard_standard_files();
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is a full disk, not a reason to die */
     const char *self = argc ? file_name(argv[0]) : "ahr";
     int skip = argc ? 1 : 0;
     /* `ah agent COMMAND` is another name of `ahr COMMAND`. */

@@ -27,8 +27,11 @@ notice(void *ctx, const struct tape_notice *n)
     if (n->kind == TAPE_NOTE_WARNING)
         return;
     c->is_damaged = true;
-    cli_say(c->self, "'%s': %" PRIu64 " bytes at file offset %" PRIu64 " skipped: %s",
-            n->file, n->length, n->offset, n->text);
+    if (n->length)
+        cli_say(c->self, "'%s': %" PRIu64 " bytes at file offset %" PRIu64 " skipped: %s", n->file,
+                n->length, n->offset, n->text);
+    else
+        cli_say(c->self, "'%s': at file offset %" PRIu64 ": %s", n->file, n->offset, n->text);
 }
 
 /* The part of a DATA record that was asked for. */
@@ -51,14 +54,18 @@ copy(struct cat *c, struct tape_reader *r, const struct args *args, struct err *
     int e = tape_reader_seek_byte(r, args->from);
     c->next_byte = args->from;
     while (!e && tape_reader_next(r, &rec)) {
+        if (rec.tag == TAPE_MARK && rec.code == TAPE_MARK_GAP) {
+            cli_say(c->self, "'%s': %u bytes from byte %" PRIu64 " on were not recorded", c->path,
+                    rec.val, c->next_byte);
+            c->next_byte += rec.val;
+        }
         if (rec.tag != TAPE_DATA)
             continue;
         if (rec.byte_off >= args->to)
             return 0;
         if (rec.byte_off > c->next_byte)
-            cli_say(c->self,
-                    "'%s': bytes %" PRIu64 " to %" PRIu64 " are not in the recording",
-                    c->path, c->next_byte, rec.byte_off);
+            cli_say(c->self, "'%s': %" PRIu64 " bytes from byte %" PRIu64 " on are missing", c->path,
+                    rec.byte_off - c->next_byte, c->next_byte);
         struct view v = cut(&rec, args);
         e = file_write_all(STDOUT_FILENO, v.p, v.n);
         if (e < 0)

@@ -31,7 +31,17 @@ cli_say(const struct cli_command *c, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
+    cli_clean(text);
     fprintf(stderr, "ahr %s: %s\n", c->name, text);
+}
+
+char *
+cli_clean(char *text)
+{
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = '?';
+    return text;
 }
 
 void
@@ -44,6 +54,8 @@ cli_print_help(const struct cli_command *c)
             snprintf(letter, sizeof(letter), "-%c, ", o->letter);
         snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name, o->arg ? " " : "",
                  o->arg ? o->arg : "");
-        printf("%s  %-22s %s\n", o == c->options ? "\n" : "", left, o->help);
+        const char *gap = strlen(left) > 22 ? "\n                         " : "";
+        printf("%s  %-22s %s%s\n", o == c->options ? "\n" : "", left, gap, o->help);
     }
+    printf("  %-22s %s\n", "-h, --help", "show this");
 }

@@ -40,6 +40,8 @@ enum cli_status cli_exit_status(int code);
 /* "ahr NAME: text" on stderr. */
 void cli_say(const struct cli_command *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Control bytes, which a file's name may hold, become '?', in place. */
+char *cli_clean(char *text);
 /* Usage, summary and options on stdout. */
 void cli_print_help(const struct cli_command *c);
 

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -164,20 +165,14 @@ finish(struct pack *p, const char *output, struct err *err)
 {
     struct tape_writer_status st;
     int r = tape_writer_finish(p->writer, now_ns(p), &st, err);
-    if (r < 0) {
-        cli_say(
-            p->self,
-            "%s; when there is room again, 'ahr recover %s' saves what is in its tails",
-            err->text, output);
-        return CLI_FAILED;
-    }
-    if (st.dropped_bytes) {
-        cli_say(p->self,
-                "%" PRIu64 " bytes could not be written; '%s' has a gap mark there",
-                st.dropped_bytes, output);
-        return CLI_FAILED;
-    }
-    return CLI_DONE;
+    uint64_t lost = st.dropped_bytes + st.unsaved_bytes;
+    if (r < 0)
+        cli_say(p->self, "%s", err->text);
+    if (lost)
+        cli_say(p->self, "%" PRIu64 " of %" PRIu64 " bytes could not be written", lost, st.byte_off);
+    if (r < 0 && r != -ESTALE)
+        cli_say(p->self, "when there is room again, 'ahr recover %s' saves the rest", output);
+    return r < 0 || lost ? CLI_FAILED : CLI_DONE;
 }
 
 static int
@@ -227,10 +222,15 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
         return err_set(err, ERR_USAGE, "give one input at most; see 'ahr pack -h'");
     if (!args.output || !*args.output)
         return err_set(err, ERR_USAGE, "where to? give -o FILE.ahr");
+    if (!strcmp(args.output, "-"))
+        return err_set(err, ERR_USAGE, "a recording cannot go to standard output: give a file");
     const char *input = count && strcmp(argv[0], "-") != 0 ? argv[0] : NULL;
     int fd = input ? open(input, O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO;
     if (fd < 0)
         return err_sys(err, "cannot open '%s'", input);
+    struct stat st;
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) /* before anything is made */
+        return err_code(err, -EISDIR, "cannot read '%s'", input ? input : "standard input");
     r = pack(self, &args, fd, input ? input : "standard input", err);
     if (input)
         close(fd);
@@ -249,7 +249,7 @@ static const struct cli_option options[] = {
     { "block-kib", 0, CLI_NUMBER, offsetof(struct args, block_kib), "N",
       "seal a block at this many KiB of records (256)", 1, 8192 },
     { "block-ms", 0, CLI_NUMBER, offsetof(struct args, block_ms), "N",
-      "… or this long after its first (10000)", 1, 3600000 },
+      "… or this many ms after its first (10000)", 1, 3600000 },
     { "brotli-q", 0, CLI_NUMBER, offsetof(struct args, quality), "N",
       "compression, 0 to 11 (4)", 0, 11 },
     { "sync", 0, CLI_CHOICE, offsetof(struct args, sync), "none|interval|block|always",

@@ -22,6 +22,7 @@ json_report(struct json *j, const char *path, const struct tape_repair_report *r
     json_key(j, "sealed_bytes"), json_u64(j, r->sealed_bytes);
     json_key(j, "joined_segments"), json_u64(j, r->joined_segments);
     json_key(j, "torn_bytes"), json_u64(j, r->torn_bytes);
+    json_key(j, "bad_tails"), json_u64(j, r->bad_tails);
     json_key(j, "damaged"), json_u64(j, r->damages);
     json_close(j, '}');
 }
@@ -31,23 +32,31 @@ text_report(struct buf *out, const char *path, const struct tape_repair_report *
             bool is_dry_run)
 {
     const char *what = !r->is_changed ? "nothing to do"
+                       : !r->blocks   ? "nothing could be saved"
                        : is_dry_run   ? "would be recovered"
                                       : "recovered";
     buf_printf(out, "%s: %s, ", path, what);
     cli_count(out, r->blocks, "block");
     if (r->sealed_blocks) {
-        buf_printf(out, "\n  %" PRIu64 " of them sealed from tails: ", r->sealed_blocks);
+        buf_printf(out, "\n  %" PRIu64 " of them from tails: ", r->sealed_blocks);
         cli_count(out, r->sealed_records, "record");
         buf_puts(out, ", ");
         cli_count(out, r->sealed_bytes, "byte");
     }
     if (r->joined_segments)
-        buf_printf(out, "\n  %u files joined into one", r->joined_segments);
+        buf_printf(out, "\n  %u files %s one", r->joined_segments,
+                   is_dry_run ? "would be joined into" : "joined into");
     if (r->torn_bytes) {
         buf_puts(out, "\n  ");
         cli_count(out, r->torn_bytes, "byte");
         buf_printf(out, " of no whole block %s '%s.torn'",
                    is_dry_run ? "would be kept in" : "kept in", path);
+    }
+    if (r->bad_tails) {
+        buf_puts(out, "\n  ");
+        cli_count(out, r->bad_tails, "tail");
+        buf_printf(out, " with something unusable %s '%s.tail-….torn'",
+                   is_dry_run ? "would be kept as" : "kept as", path);
     }
     if (r->damages) {
         buf_puts(out, "\n  ");
@@ -68,7 +77,7 @@ report(struct cli_report *out, const char *path, const struct tape_progress *ste
         json_report(&out->json, path, &done, out->is_dry_run);
     else
         text_report(&out->text, path, &done, out->is_dry_run);
-    return done.damages ? CLI_DAMAGED : CLI_DONE;
+    return done.damages || done.bad_tails ? CLI_DAMAGED : CLI_DONE;
 }
 
 static int

@@ -2,6 +2,8 @@
 #include "cli/report.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -25,25 +27,40 @@ print(struct buf *text, struct err *err)
     return r < 0 ? err_code(err, r, "cannot write to standard output") : 0;
 }
 
+/* Where the recording itself lies: its tails and segments are beside it, not beside a link. */
+static const char *
+follow_link(const char *path, char room[PATH_MAX])
+{
+    struct stat st;
+    bool is_link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+    return is_link && realpath(path, room) ? room : path;
+}
+
 static int
 report_one(struct cli_report *out, const struct cli_command *self, const char *path,
            cli_report_fn fn, struct err *err)
 {
+    char room[PATH_MAX];
     struct cli_progress progress;
     struct tape_progress step = { cli_progress_step, &progress };
+    size_t before = out->text.n;
     cli_progress_begin(&progress, self, path);
-    if (!out->is_json && out->text.n)
-        buf_puts(&out->text, "\n");
-    int r = fn(out, path, &step, err);
+    int r = fn(out, follow_link(path, room), &step, err);
     cli_progress_end(&progress);
-    if (r < 0)
+    if (r < 0) {
+        out->text.n = before;
         cli_say(self, "%s", err->text);
-    return (int)cli_exit_status(r);
+    } else if (!out->is_json) {
+        int e = print(&out->text, err);
+        buf_clear(&out->text);
+        r = e < 0 ? e : r;
+    }
+    return r < 0 ? (int)cli_exit_status(r) : r;
 }
 
 int
-cli_report_files(struct cli_report *out, const struct cli_command *self, int count,
-                 char **paths, cli_report_fn fn, struct err *err)
+cli_report_files(struct cli_report *out, const struct cli_command *self, int count, char **paths,
+                 cli_report_fn fn, struct err *err)
 {
     if (!count)
         return err_set(err, ERR_USAGE, "which file? see 'ahr %s -h'", self->name);

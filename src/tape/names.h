@@ -12,7 +12,7 @@
 enum {
     TAPE_PATH_MAX = 4096,
     TAPE_SEGMENTS_MAX = 16, /* with the recording itself; writers stop at 8 */
-    TAPE_NAME_ROOM = 64,    /* what the longest suffix takes, at most */
+    TAPE_NAME_ROOM = 32,    /* what the longest suffix takes, at most */
 };
 
 /* Each writes a path of at most TAPE_PATH_MAX bytes to dst. Segment 0 is the recording

@@ -60,8 +60,8 @@ add_tail(struct tape_reader *r, uint64_t ordinal)
     char path[TAPE_PATH_MAX];
     tape_tail_path(path, r->path, ordinal);
     int fd = r->io->ops->open(r->io, path, TAPE_OPEN_READ);
-    if (fd < 0)
-        return fd == -ENOENT ? 0 : fd; /* sealed meanwhile */
+    if (fd == -ENOENT) /* sealed meanwhile */
+        return 0;
     memmove(r->tails + at + 1, r->tails + at, (r->tail_count - at) * sizeof(r->tails[0]));
     r->tails[at] = (struct tail_source){ .fd = fd, .ordinal = ordinal };
     r->tail_count++;
@@ -150,10 +150,12 @@ tape_reader_open(struct tape_reader **ret, struct tape_io *io, const char *path,
     int e = discover(r);
     if (e >= 0 && !r->segment_count && !r->tail_count)
         e = -ENOENT;
-    if (e < 0) {
+    if (e < 0)
         tape_reader_close(r);
+    if (e == -EINVAL)
+        return err_set(err, e, "cannot open '%s': not a regular file", path);
+    if (e < 0)
         return err_code(err, e, "cannot open '%s'", path);
-    }
     *ret = r;
     return 0;
 }
@@ -162,7 +164,8 @@ void
 tape_reader_close(struct tape_reader *r)
 {
     for (size_t i = 0; i < r->tail_count; i++)
-        r->io->ops->close(r->io, r->tails[i].fd);
+        if (r->tails[i].fd >= 0)
+            r->io->ops->close(r->io, r->tails[i].fd);
     for (unsigned i = 0; i < r->segment_count; i++)
         if (r->segments[i].is_open)
             r->io->ops->close(r->io, r->segments[i].seg.fd);
@@ -344,12 +347,12 @@ static int
 read_tail(struct tape_reader *r, const struct tail_source *t)
 {
     uint64_t size;
-    int e = r->io->ops->size(r->io, t->fd, &size);
+    buf_clear(&r->tail_bytes);
+    int e = t->fd < 0 ? t->fd : r->io->ops->size(r->io, t->fd, &size);
     if (e < 0)
         return e;
     if (size > READER_TAIL_BYTES)
         size = READER_TAIL_BYTES;
-    buf_clear(&r->tail_bytes);
     uint8_t *p = buf_grow(&r->tail_bytes, size);
     if (!p)
         return -ENOMEM;
@@ -424,13 +427,32 @@ tell_missing(struct tape_reader *r, const struct choice *c, const struct tape_pi
         notify_segment(r, TAPE_NOTE_DAMAGE, c->segment, p->file_off, 0, text);
 }
 
+/* A file that is called like a segment and does not begin like one is somebody else's. */
+static void
+look_for_foreign(struct tape_reader *r)
+{
+    for (unsigned i = 1; i < r->segment_count; i++) {
+        struct segment_source *src = &r->segments[i];
+        if (!src->is_open || !src->is_bad || src->seg.bad_off || src->is_foreign)
+            continue;
+        struct view v = window_get(&r->window, src->seg.fd, 0, sizeof(tape_block_magic));
+        static const uint8_t zeros[sizeof(tape_block_magic)];
+        if (!memcmp(v.p, tape_block_magic, v.n) || !memcmp(v.p, zeros, v.n))
+            continue;
+        src->is_foreign = true;
+        src->is_covered = false;
+        snprintf(src->seg.bad_reason, sizeof(src->seg.bad_reason), "is no part of this recording");
+    }
+}
+
 static void
 tell_end(struct tape_reader *r)
 {
+    look_for_foreign(r);
     for (unsigned i = 0; i < r->segment_count; i++)
         settle(r, i, i + 1 == r->segment_count ? TAPE_NOTE_TORN : TAPE_NOTE_DAMAGE);
     if (!r->piece_count)
-        notify_segment(r, TAPE_NOTE_WARNING, 0, 0, 0, "holds no block");
+        notify_segment(r, TAPE_NOTE_WARNING, 0, 0, 0, "holds no block: is it an .ahr recording?");
     else if (!r->is_last_seen)
         notify_segment(r, TAPE_NOTE_WARNING, 0, 0, 0,
                        "has no end of session: it was cut off, or is still going on");

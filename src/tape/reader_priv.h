@@ -27,7 +27,7 @@ struct segment_source {
 };
 
 struct tail_source {
-    int fd;
+    int fd; /* negative: why it could not be opened */
     uint64_t ordinal;
     bool is_used; /* delivered, or not wanted */
     bool is_bad;

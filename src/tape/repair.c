@@ -85,6 +85,22 @@ count_sealed(struct repair *rp, const struct tape_piece *p)
     }
 }
 
+/* What stays damaged in the recording: not the torn end, which is cut, nor what a tail held. */
+static void
+count_damages(struct repair *rp)
+{
+    uint64_t ordinal;
+    bool is_bad;
+    rp->report.damages = rp->notes.damages - rp->notes.is_torn;
+    for (size_t i = 0; tape_reader_tail(rp->reader, i, &ordinal, &is_bad); i++)
+        rp->report.bad_tails += is_bad;
+    for (size_t i = 0; i < rp->notes.count; i++) {
+        const struct tape_note *n = &rp->notes.list[i];
+        bool is_tail = tape_tail_suffix(n->file + strlen(rp->path), &ordinal);
+        rp->report.damages -= n->kind == TAPE_NOTE_DAMAGE && is_tail && n->length;
+    }
+}
+
 static int
 survey(struct repair *rp, struct err *err)
 {
@@ -113,7 +129,7 @@ survey(struct repair *rp, struct err *err)
             rp->path);
     rp->needs_join |= segments > 1;
     rp->report.joined_segments = segments > 1 ? segments : 0;
-    rp->report.damages = rp->notes.damages - rp->notes.is_torn; /* the torn end is cut */
+    count_damages(rp);
     if (!rp->report.blocks && rp->size)
         return err_set(err, ERR_DAMAGED, "'%s' holds no whole block; it is left as it is",
                        rp->path);
@@ -188,8 +204,11 @@ mend_end(struct repair *rp, struct err *err)
         r = tape_io_sync(rp->io, rp->fd);
     if (!r)
         r = tape_io_sync_dir(rp->io, rp->path);
-    if (r < 0)
+    if (r < 0) {
+        /* Half a block helps no one; on a full disk its room does. The tails have it whole. */
+        rp->io->ops->truncate(rp->io, rp->fd, rp->good_end);
         return fail(rp, r, "write", err);
+    }
     return remove_tails(rp, err);
 }
 

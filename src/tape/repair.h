@@ -19,6 +19,7 @@ struct tape_repair_report {
     uint64_t sealed_records, sealed_bytes; /* in them; bytes of DATA */
     unsigned joined_segments;              /* 0: there was only one */
     uint64_t torn_bytes;                   /* cut off and kept */
+    unsigned bad_tails; /* hold something unusable; kept as NAME.tail-N.torn */
     size_t damages;                        /* that remain */
 };
 

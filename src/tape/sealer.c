@@ -644,6 +644,19 @@ sealer_trouble(struct sealer *s, struct err *ret)
     return is_new;
 }
 
+/* That our file is still the one called so, and as long as we made it. */
+static int
+check_file(struct sealer *s, struct err *err)
+{
+    uint64_t size;
+    if (s->io->ops->lock(s->io, s->lock_fd, s->path) == -EBUSY)
+        return err_set(err, -ESTALE, "'%s' was removed or replaced while it was being made",
+                       s->path);
+    if (s->fd == s->lock_fd && !s->io->ops->size(s->io, s->fd, &size) && size < s->end_off)
+        return err_set(err, -ESTALE, "'%s' was cut while it was being made", s->path);
+    return 0;
+}
+
 int
 sealer_finish(struct sealer *s, struct tape_writer_status *st, bool *ret_segments,
               struct err *err)
@@ -655,9 +668,13 @@ sealer_finish(struct sealer *s, struct tape_writer_status *st, bool *ret_segment
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);
 
-    int r = 0;
+    int r = check_file(s, err);
     if (s->queue.count)
         r = err_code(err, s->failing, "cannot write '%s'", s->path);
+    st->unsaved_bytes = 0;
+    for (struct seal_job *job = s->queue.first; job; job = job->next)
+        if (!job->is_saved)
+            st->unsaved_bytes += job->end_byte_off - job->head.start_byte_off;
     *ret_segments = s->segment > 0;
     sealer_status(s, st);
     close_segment(s);

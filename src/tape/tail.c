@@ -86,8 +86,11 @@ tape_tail_get_records(struct view in, struct buf *records, size_t *ret_good)
     const char *reason;
     uint32_t crc;
     *ret_good = 0;
-    if (!tape_tail_get_head(in, &head, &crc))
-        return in.n < TAPE_TAIL_HEAD || is_zero(in) ? TAPE_TAIL_TORN : TAPE_TAIL_DAMAGED;
+    if (!tape_tail_get_head(in, &head, &crc)) {
+        size_t n = in.n < sizeof(magic) ? in.n : sizeof(magic);
+        bool is_begun = in.n < TAPE_TAIL_HEAD && (!n || !memcmp(in.p, magic, n));
+        return is_begun || is_zero(in) ? TAPE_TAIL_TORN : TAPE_TAIL_DAMAGED;
+    }
 
     size_t at = TAPE_TAIL_HEAD;
     while (in.n - at > TAPE_TAIL_FRAME) {

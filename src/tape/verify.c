@@ -8,7 +8,8 @@ struct pass {
     const char *path;
     uint64_t next_byte; /* where the next DATA should begin */
     size_t damages;     /* told before it */
-    bool is_gap_marked, is_back_told, is_clock_told;
+    uint32_t gap_bytes; /* marked, and no DATA has come since */
+    bool is_back_told, is_clock_told;
 };
 
 static void
@@ -27,14 +28,14 @@ check_data(struct pass *p, const struct tape_record *rec)
         snprintf(text, sizeof(text),
                  "%" PRIu64 " bytes at byte %" PRIu64 " were not recorded%s",
                  rec->byte_off - p->next_byte, p->next_byte,
-                 p->is_gap_marked ? "" : ", without a gap mark");
+                 p->gap_bytes ? "" : ", without a gap mark");
         warn(p, text);
     } else if (rec->byte_off < p->next_byte && !p->is_back_told) {
         p->is_back_told = true;
         warn(p, "byte offsets go back");
     }
     p->damages = damages;
-    p->is_gap_marked = false;
+    p->gap_bytes = 0;
     p->next_byte = rec->byte_off + rec->bytes.n;
     p->v->bytes += rec->bytes.n;
 }
@@ -56,7 +57,8 @@ check_record(struct pass *p, const struct tape_record *rec)
         v->last_ts_ns = rec->ts_ns;
     v->resizes += rec->tag == TAPE_RESIZE;
     v->snapshots += rec->tag == TAPE_SNAPSHOT;
-    p->is_gap_marked |= rec->tag == TAPE_MARK && rec->code == TAPE_MARK_GAP;
+    if (rec->tag == TAPE_MARK && rec->code == TAPE_MARK_GAP)
+        p->gap_bytes = rec->val;
     if (rec->tag == TAPE_DATA)
         check_data(p, rec);
 }
@@ -88,6 +90,11 @@ tape_verify(struct tape_io *io, const char *path, const struct tape_progress *pr
         }
     }
     tape_reader_close(r);
+    if (p.gap_bytes) {
+        char text[64];
+        snprintf(text, sizeof(text), "%u bytes at the end were not recorded", p.gap_bytes);
+        warn(&p, text);
+    }
     *ret = v;
     return 0;
 }

@@ -10,8 +10,10 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "tape/names.h"
 #include "tape/repair.h"
 #include "tape/sealer_priv.h"
@@ -84,6 +86,8 @@ refuse_existing(struct tape_io *io, const char *path, struct err *err)
     int fd = io->ops->open(io, path, TAPE_OPEN_READ);
     if (fd == -ENOENT)
         return 0;
+    if (fd < 0 && fd != -EACCES)
+        return err_code(err, fd, "cannot create '%s'", path);
     int busy = fd < 0 ? 0 : io->ops->lock(io, fd, path);
     if (fd >= 0)
         io->ops->close(io, fd);
@@ -112,8 +116,12 @@ int
 tape_writer_open(struct tape_writer **ret, struct tape_io *io, const char *path,
                  const struct tape_writer_options *opt, struct err *err)
 {
-    if (strlen(path) > TAPE_PATH_MAX - TAPE_NAME_ROOM)
-        return err_code(err, -ENAMETOOLONG, "cannot create '%.64s…'", path);
+    if (strlen(path) > TAPE_PATH_MAX - TAPE_NAME_ROOM ||
+        strlen(file_name(path)) > NAME_MAX - TAPE_NAME_ROOM)
+        return err_set(err, -ENAMETOOLONG,
+                       "cannot create '%.64s…': the name is too long, its tails need %d more "
+                       "characters",
+                       path, TAPE_NAME_ROOM);
     int fd = -1, r = refuse_existing(io, path, err);
     if (!r)
         r = refuse_leftovers(io, path, err);
