@@ -104,8 +104,8 @@ close_stdout(int status)
     return status ? status : (int)CLI_FAILED;
 }
 
-/* A closed 0, 1 or 2 would be taken by the next file we open, and written or read for it. What is
- * put there instead fails as a closed one does. */
+/* A closed 0, 1 or 2 would be taken by the next file we open, and written or read for it.
+ * What is put there instead fails as a closed one does. */
 static void
 guard_standard_files(void)
 {
@@ -119,7 +119,8 @@ int
 main(int argc, char **argv)
 {
     guard_standard_files();
-    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is a full disk, not a reason to die */
+    signal(SIGXFSZ,
+           SIG_IGN); /* a file at its limit is a full disk, not a reason to die */
     const char *self = argc ? file_name(argv[0]) : "ahr";
     int skip = argc ? 1 : 0;
     /* `ah agent COMMAND` is another name of `ahr COMMAND`. */

@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
-from support.tap import run, test
+from support.tap import Skip, run, test
 
 AHR = sys.argv[1]
 TEXT = b"".join(b"line %d \x1b[31mred\x1b[0m\r\n" % i for i in range(20000))
@@ -209,14 +209,23 @@ def a_writer_that_is_told_to_stop_finishes_its_recording():
     with Ahr(AHR) as a:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             name = f"{number}.ahr"
-            writer = a.popen("pack", "-o", name, stdin=subprocess.PIPE)
+            writer = a.popen("pack", "-o", name, stdin=subprocess.PIPE,
+                             preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
             writer.stdin.write(TEXT)
             writer.stdin.flush()
             wait_for(lambda: a.run("cat", name).stdout == TEXT)
             writer.send_signal(number)
-            assert writer.wait() == 128 + number
+            assert writer.wait(60) == 128 + number
             writer.stdin.close()
             assert a.ok("cat", name) == TEXT
+            assert a.verify(name)["warnings"] == []
+        for args in (["/dev/zero"], ["--rate", "1000000"]):  # always ready; made-up time, none ready
+            name = f"busy{len(args)}.ahr"
+            busy = a.popen("pack", "-o", name, *args, stdin=subprocess.PIPE)
+            wait_for(lambda: (a.dir / name).exists() and list(a.dir.glob(name + ".tail-*")))
+            busy.terminate()
+            assert busy.wait(60) == 128 + signal.SIGTERM
+            busy.stdin.close()
             assert a.verify(name)["warnings"] == []
         stubborn = a.popen("pack", "-o", "x.ahr", stdin=subprocess.PIPE,
                            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
@@ -224,6 +233,77 @@ def a_writer_that_is_told_to_stop_finishes_its_recording():
         stubborn.send_signal(signal.SIGHUP)
         stubborn.communicate(TEXT)
         assert stubborn.returncode == 0 and a.ok("cat", "x.ahr") == TEXT
+
+
+@test
+def the_recording_published_by_another_writer_is_read():
+    hello = Path(__file__).resolve().parents[2] / "shared/fixtures/ahr/public-hello.ahr"
+    if not hello.exists():
+        raise Skip("the shared fixtures are not here")
+    with Ahr(AHR) as a:
+        facts = a.verify(hello)
+        assert facts["damaged"] == [] and facts["records"] == 1
+        assert a.ok("cat", hello) == b"hello world\r\n"
+
+
+@test
+def closed_standard_files_do_not_reach_the_recording():
+    with Ahr(AHR) as a:
+        shell = lambda line: subprocess.run(["sh", "-c", line.replace("ahr", a.binary)], cwd=a.dir,
+                                            capture_output=True, env=a.env)
+        done = shell("ahr pack -o x.ahr <&-")
+        assert done.returncode == 1 and b"Bad file descriptor" in done.stderr
+        (a.dir / "in").write_bytes(TEXT)
+        assert shell("ulimit -f 200; ahr pack --sync none -o y.ahr in 2>&-").returncode == 1
+        assert a.run("verify", "y.ahr").returncode == 0
+        assert shell("ahr verify y.ahr >&-").returncode == 1
+
+
+@test
+def a_recording_that_is_taken_away_is_missed():
+    with Ahr(AHR) as a:
+        writer = a.popen("pack", "-o", "x.ahr", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_for(lambda: (a.dir / "x.ahr").exists())
+        (a.dir / "x.ahr").unlink()
+        said = writer.communicate(b"hello")[1]
+        assert writer.returncode == 1 and b"was removed or replaced" in said
+
+
+@test
+def files_that_are_no_part_of_it_are_left_alone():
+    with Ahr(AHR) as a:
+        a.ok("pack", "-o", "x.ahr", input=TEXT)
+        whole = (a.dir / "x.ahr").read_bytes()
+        (a.dir / "x.ahr.1").write_bytes(b"the only copy of something")
+        assert a.verify("x.ahr", status=4)["bytes"] == len(TEXT)
+        assert "no part of it" in a.fails(4, "recover", "x.ahr")
+        assert (a.dir / "x.ahr.1").read_bytes() == b"the only copy of something"
+        (a.dir / "x.ahr.1").unlink()
+        (a.dir / "x.ahr.tail-7").write_bytes(b"precious")
+        assert a.run("recover", "x.ahr").returncode == 4
+        assert (a.dir / "x.ahr.tail-7.torn").read_bytes() == b"precious"
+        assert (a.dir / "x.ahr").read_bytes() == whole
+
+
+@test
+def a_link_leads_to_the_tails_of_its_target():
+    with Ahr(AHR) as a:
+        cut_off(a)
+        (a.dir / "sub").mkdir()
+        (a.dir / "sub/link").symlink_to("../x.ahr")
+        assert a.verify("sub/link")["bytes"] == len(TEXT)
+        assert a.ok("cat", "sub/link") == TEXT
+        a.ok("recover", "sub/link")
+        assert [p.name for p in a.dir.glob("x.ahr*")] == ["x.ahr"]
+
+
+@test
+def names_are_no_way_to_the_terminal():
+    with Ahr(AHR) as a:
+        a.ok("pack", "-o", "red\x1b[31m.ahr", input=b"x")
+        assert b"\x1b" not in a.ok("verify", "red\x1b[31m.ahr")
+        assert "\x1b" not in a.fails(3, "verify", "gone\x1b[31m.ahr")
+        assert "name is too long" in a.fails(1, "pack", "-o", "n" * 250)
 
 
 @test
@@ -260,7 +340,7 @@ def damage_in_the_middle_is_named_and_stepped_over():
         start = next(i for i in range(len(TEXT)) if TEXT[i] != done.stdout[i])
         assert done.returncode == 4 and lost > 0
         assert TEXT.endswith(done.stdout[-1000:])
-        assert b"are not in the recording" in done.stderr, start
+        assert b"are missing" in done.stderr, start
         assert a.run("recover", "x.ahr").returncode == 4
         assert (a.dir / "x.ahr").read_bytes() == bytes(broken)
 
@@ -273,7 +353,7 @@ def what_is_no_recording_is_left_alone():
         assert "holds no whole block" in a.fails(4, "recover", "notes")
         assert (a.dir / "notes").read_bytes() == b"dear diary\n" * 100
         (a.dir / "empty").write_bytes(b"")
-        assert a.verify("empty")["warnings"] == ["holds no block"]
+        assert a.verify("empty")["warnings"] == ["holds no block: is it an .ahr recording?"]
 
 
 @test

@@ -34,7 +34,7 @@ file_read(int fd, void *p, size_t n)
 int
 file_slurp(const char *path, struct buf *b)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return -errno;
     ssize_t r;

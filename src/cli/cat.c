@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* ahr cat: the raw PTY bytes of a recording. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "cli/option.h"
+#include "cli/report.h"
 #include "tape/reader.h"
 
 struct args {
@@ -28,10 +30,11 @@ notice(void *ctx, const struct tape_notice *n)
         return;
     c->is_damaged = true;
     if (n->length)
-        cli_say(c->self, "'%s': %" PRIu64 " bytes at file offset %" PRIu64 " skipped: %s", n->file,
-                n->length, n->offset, n->text);
+        cli_say(c->self, "'%s': %" PRIu64 " bytes at file offset %" PRIu64 " skipped: %s",
+                n->file, n->length, n->offset, n->text);
     else
-        cli_say(c->self, "'%s': at file offset %" PRIu64 ": %s", n->file, n->offset, n->text);
+        cli_say(c->self, "'%s': at file offset %" PRIu64 ": %s", n->file, n->offset,
+                n->text);
 }
 
 /* The part of a DATA record that was asked for. */
@@ -55,17 +58,20 @@ copy(struct cat *c, struct tape_reader *r, const struct args *args, struct err *
     c->next_byte = args->from;
     while (!e && tape_reader_next(r, &rec)) {
         if (rec.tag == TAPE_MARK && rec.code == TAPE_MARK_GAP) {
-            cli_say(c->self, "'%s': %u bytes from byte %" PRIu64 " on were not recorded", c->path,
-                    rec.val, c->next_byte);
+            cli_say(c->self, "'%s': %u bytes from byte %" PRIu64 " on were not recorded",
+                    c->path, rec.val, c->next_byte);
             c->next_byte += rec.val;
         }
         if (rec.tag != TAPE_DATA)
             continue;
         if (rec.byte_off >= args->to)
             return 0;
-        if (rec.byte_off > c->next_byte)
-            cli_say(c->self, "'%s': %" PRIu64 " bytes from byte %" PRIu64 " on are missing", c->path,
-                    rec.byte_off - c->next_byte, c->next_byte);
+        if (rec.byte_off > c->next_byte) {
+            c->is_damaged = true;
+            cli_say(c->self,
+                    "'%s': %" PRIu64 " bytes from byte %" PRIu64 " on are missing",
+                    c->path, rec.byte_off - c->next_byte, c->next_byte);
+        }
         struct view v = cut(&rec, args);
         e = file_write_all(STDOUT_FILENO, v.p, v.n);
         if (e < 0)
@@ -95,7 +101,8 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     struct cat c = { .self = self, .path = argv[0] };
     struct tape_reader_options opt = { .notice = notice, .ctx = &c };
     struct tape_reader *r;
-    e = tape_reader_open(&r, tape_io_files(), argv[0], &opt, err);
+    char room[PATH_MAX];
+    e = tape_reader_open(&r, tape_io_files(), cli_follow(argv[0], room), &opt, err);
     if (e < 0)
         return e;
     e = copy(&c, r, &args, err);

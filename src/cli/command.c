@@ -48,7 +48,7 @@ void
 cli_print_help(const struct cli_command *c)
 {
     printf("usage: ahr %s %s\n\n%s\n", c->name, c->synopsis, c->summary);
-    for (const struct cli_option *o = c->options; o && (o->name || o->letter); o++) {
+    for (const struct cli_option *o = c->options; o && o->name; o++) {
         char left[64], letter[8] = "";
         if (o->letter)
             snprintf(letter, sizeof(letter), "-%c, ", o->letter);

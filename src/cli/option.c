@@ -203,10 +203,7 @@ take(const struct cli_option *o, const char *inline_value, struct cursor *at,
      void *values, struct err *err)
 {
     struct origin from;
-    if (o->name)
-        snprintf(from.text, sizeof(from.text), "--%s", o->name);
-    else
-        snprintf(from.text, sizeof(from.text), "-%c", o->letter);
+    snprintf(from.text, sizeof(from.text), "--%s", o->name);
     if (o->kind == CLI_FLAG)
         return set(o, values, inline_value ? inline_value : "1", &from, err);
     if (!inline_value && at->next >= at->argc)
@@ -247,6 +244,11 @@ int
 cli_parse(const struct cli_command *c, int argc, char **argv, void *values,
           int *ret_count, struct err *err)
 {
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help")) {
+            cli_print_help(c); /* whatever is wrong elsewhere */
+            return CLI_HELP_SHOWN;
+        }
     struct cursor at = { .argc = argc, .argv = argv };
     int count = 0, r = read_config(c, values, err);
     if (!r)
@@ -258,9 +260,6 @@ cli_parse(const struct cli_command *c, int argc, char **argv, void *values,
             argv[count++] = word;
         } else if (!strcmp(word, "--")) {
             is_open = false;
-        } else if (!strcmp(word, "-h") || !strcmp(word, "--help")) {
-            cli_print_help(c);
-            return CLI_HELP_SHOWN;
         } else if (word[1] == '-') {
             r = take_long(c, word + 2, &at, values, err);
         } else {

@@ -61,6 +61,7 @@ tell_trouble(struct pack *p)
 
 /* -- being stopped: the recording is finished all the same -- */
 
+static const int stop_signals[] = { SIGHUP, SIGINT, SIGTERM };
 static volatile sig_atomic_t stopped_by;
 
 static void
@@ -74,28 +75,30 @@ note_signal(int number)
 static void
 catch_signals(sigset_t *ret_mask)
 {
-    static const int numbers[] = { SIGHUP, SIGINT, SIGTERM };
     struct sigaction now, act = { .sa_handler = note_signal };
     sigset_t set;
     sigemptyset(&set);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        sigaction(numbers[i], NULL, &now);
+    for (size_t i = 0; i < sizeof(stop_signals) / sizeof(stop_signals[0]); i++) {
+        sigaction(stop_signals[i], NULL, &now);
         if (now.sa_handler == SIG_IGN) /* as under nohup */
             continue;
-        sigaction(numbers[i], &act, NULL);
-        sigaddset(&set, numbers[i]);
+        sigaction(stop_signals[i], &act, NULL);
+        sigaddset(&set, stop_signals[i]);
     }
-    sigprocmask(SIG_BLOCK, &set, ret_mask);
+    pthread_sigmask(SIG_BLOCK, &set, ret_mask);
 }
 
-/* How long until the open block's time is up. */
-static struct timespec
-time_left(const struct pack *p)
+/* A signal that waits while ppoll finds input each time. */
+static bool
+is_stopped(void)
 {
-    uint64_t now = now_ns(p), due = tape_writer_due_ns(p->writer);
-    uint64_t ns = p->rate || due <= now ? 0 : due - now;
-    return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000),
-                              .tv_nsec = (long)(ns % 1000000000) };
+    sigset_t pending;
+    sigpending(&pending);
+    for (size_t i = 0; !stopped_by && i < sizeof(stop_signals) / sizeof(stop_signals[0]);
+         i++)
+        if (sigismember(&pending, stop_signals[i]) == 1)
+            stopped_by = stop_signals[i];
+    return stopped_by;
 }
 
 /* Waits for input, sealing the open block when its time is up. False: a signal stops us.
@@ -103,17 +106,21 @@ time_left(const struct pack *p)
 static bool
 wait_for_input(struct pack *p, int fd)
 {
-    while (!stopped_by) {
-        bool has_due = p->rate || tape_writer_due_ns(p->writer) != UINT64_MAX;
-        struct timespec left = time_left(p);
+    while (!is_stopped()) {
+        /* Made-up time stands still meanwhile. */
+        uint64_t due = p->rate ? UINT64_MAX : tape_writer_due_ns(p->writer),
+                 now = now_ns(p);
+        uint64_t ns = due <= now ? 0 : due - now;
+        struct timespec left = { .tv_sec = (time_t)(ns / 1000000000),
+                                 .tv_nsec = (long)(ns % 1000000000) };
         struct pollfd pfd = { .fd = fd, .events = POLLIN };
-        int n = ppoll(&pfd, 1, has_due ? &left : NULL, &p->signal_mask);
-        if (n > 0 || (n < 0 && errno != EINTR) || (!n && p->rate))
-            break;
+        int n = ppoll(&pfd, 1, due == UINT64_MAX ? NULL : &left, &p->signal_mask);
+        if (n > 0 || (n < 0 && errno != EINTR))
+            return true;
         tape_writer_tick(p->writer, now_ns(p));
         tell_trouble(p);
     }
-    return !stopped_by;
+    return false;
 }
 
 static void
@@ -168,10 +175,14 @@ finish(struct pack *p, const char *output, struct err *err)
     uint64_t lost = st.dropped_bytes + st.unsaved_bytes;
     if (r < 0)
         cli_say(p->self, "%s", err->text);
+    if (st.is_suspect)
+        cli_say(p->self, "a sync failed: '%s' may not survive a loss of power", output);
     if (lost)
-        cli_say(p->self, "%" PRIu64 " of %" PRIu64 " bytes could not be written", lost, st.byte_off);
+        cli_say(p->self, "%" PRIu64 " of %" PRIu64 " bytes could not be written", lost,
+                st.byte_off);
     if (r < 0 && r != -ESTALE)
-        cli_say(p->self, "when there is room again, 'ahr recover %s' saves the rest", output);
+        cli_say(p->self, "when there is room again, 'ahr recover %s' saves the rest",
+                output);
     return r < 0 || lost ? CLI_FAILED : CLI_DONE;
 }
 
@@ -223,14 +234,16 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     if (!args.output || !*args.output)
         return err_set(err, ERR_USAGE, "where to? give -o FILE.ahr");
     if (!strcmp(args.output, "-"))
-        return err_set(err, ERR_USAGE, "a recording cannot go to standard output: give a file");
+        return err_set(err, ERR_USAGE,
+                       "a recording cannot go to standard output: give a file");
     const char *input = count && strcmp(argv[0], "-") != 0 ? argv[0] : NULL;
     int fd = input ? open(input, O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO;
     if (fd < 0)
         return err_sys(err, "cannot open '%s'", input);
     struct stat st;
     if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) /* before anything is made */
-        return err_code(err, -EISDIR, "cannot read '%s'", input ? input : "standard input");
+        return err_code(err, -EISDIR, "cannot read '%s'",
+                        input ? input : "standard input");
     r = pack(self, &args, fd, input ? input : "standard input", err);
     if (input)
         close(fd);

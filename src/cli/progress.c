@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 
 #define FIRST_NS 500000000ULL /* short work stays silent */
 #define EVERY_NS 100000000ULL
@@ -13,10 +14,12 @@
 void
 cli_progress_begin(struct cli_progress *p, const struct cli_command *c, const char *what)
 {
+    const char *term = getenv("TERM");
+    bool is_dumb = !term || !strcmp(term, "dumb");
     *p = (struct cli_progress){ .command = c,
-                                .what = what,
+                                .what = file_name(what),
                                 .next_ns = clock_mono_ns() + FIRST_NS,
-                                .is_on = isatty(STDERR_FILENO) };
+                                .is_on = isatty(STDERR_FILENO) && !is_dumb };
 }
 
 void
@@ -28,11 +31,11 @@ cli_progress_step(void *ctx, uint64_t done, uint64_t total)
     p->next_ns = clock_mono_ns() + EVERY_NS;
     p->is_shown = true;
     if (total)
-        fprintf(stderr, "\rahr %s: %s: %.0f %%\033[K", p->command->name, p->what,
+        fprintf(stderr, "\rahr %s: %.40s: %.0f %%\033[K", p->command->name, p->what,
                 100 * (double)done / (double)total);
     else
-        fprintf(stderr, "\rahr %s: %s: %" PRIu64 " MB\033[K", p->command->name, p->what,
-                done / 1000000);
+        fprintf(stderr, "\rahr %s: %.40s: %" PRIu64 " MB\033[K", p->command->name,
+                p->what, done / 1000000);
 }
 
 void

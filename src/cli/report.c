@@ -27,7 +27,8 @@ print(struct buf *text, struct err *err)
     return r < 0 ? err_code(err, r, "cannot write to standard output") : 0;
 }
 
-/* Where the recording itself lies: its tails and segments are beside it, not beside a link. */
+/* Where the recording itself lies: its tails and segments are beside it, not beside a
+ * link. */
 static const char *
 follow_link(const char *path, char room[PATH_MAX])
 {
@@ -45,22 +46,27 @@ report_one(struct cli_report *out, const struct cli_command *self, const char *p
     struct tape_progress step = { cli_progress_step, &progress };
     size_t before = out->text.n;
     cli_progress_begin(&progress, self, path);
-    int r = fn(out, follow_link(path, room), &step, err);
+    int r = fn(out, cli_follow(path, room), &step, err);
     cli_progress_end(&progress);
     if (r < 0) {
         out->text.n = before;
-        cli_say(self, "%s", err->text);
     } else if (!out->is_json) {
+        for (size_t i = 0; i < out->text.n; i++) /* names may hold anything */
+            if (out->text.p[i] != '\n' &&
+                (out->text.p[i] < 0x20 || out->text.p[i] == 0x7f))
+                out->text.p[i] = '?';
         int e = print(&out->text, err);
         buf_clear(&out->text);
         r = e < 0 ? e : r;
     }
-    return r < 0 ? (int)cli_exit_status(r) : r;
+    if (r < 0)
+        cli_say(self, "%s", err->text);
+    return (int)cli_exit_status(r);
 }
 
 int
-cli_report_files(struct cli_report *out, const struct cli_command *self, int count, char **paths,
-                 cli_report_fn fn, struct err *err)
+cli_report_files(struct cli_report *out, const struct cli_command *self, int count,
+                 char **paths, cli_report_fn fn, struct err *err)
 {
     if (!count)
         return err_set(err, ERR_USAGE, "which file? see 'ahr %s -h'", self->name);

@@ -3,6 +3,8 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include <limits.h>
+
 #include "base/json.h"
 #include "cli/command.h"
 #include "tape/reader.h"
@@ -18,6 +20,9 @@ struct cli_report {
 typedef int (*cli_report_fn)(struct cli_report *out, const char *path,
                              const struct tape_progress *step, struct err *err);
 
+/* Where the recording itself lies: its tails and segments are beside it, not beside a
+ * link. */
+const char *cli_follow(const char *path, char room[PATH_MAX]);
 /* Appends "1 block", "12,345 blocks". */
 void cli_count(struct buf *out, uint64_t n, const char *thing);
 /* A report on each file, printed together: JSON of several files is an array. A file that

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "tape/block.h"
 
+#include <errno.h>
+
 #include "base/le.h"
 #include "tape/crc32c.h"
 #include "tape/record.h"
 
 const uint8_t tape_block_magic[4] = { 'A', 'H', 'R', 'C' };
+const char tape_block_no_memory[] = "out of memory";
 const char tape_block_bad_version[] = "format version is not supported";
 
 /* Offsets in the header. */
@@ -87,11 +90,12 @@ unpack_at(const struct tape_block *b, struct view from, size_t head_len,
         return "checksum does not match";
     buf_clear(records);
     if (!buf_grow(records, b->raw_len))
-        return "out of memory";
-    if (!tape_inflate((struct view){ from.p + head_len, b->packed_len }, records->p,
-                      b->raw_len))
-        return "payload does not unpack to the claimed length";
-    return NULL;
+        return tape_block_no_memory;
+    struct view payload = { from.p + head_len, b->packed_len };
+    int r = tape_inflate(payload, records->p, b->raw_len);
+    if (r == -ENOMEM)
+        return tape_block_no_memory;
+    return r < 0 ? "payload does not unpack to the claimed length" : NULL;
 }
 
 const char *

@@ -37,8 +37,8 @@ struct tape_block {
 };
 
 extern const uint8_t tape_block_magic[4];
-/* The reason that tape_block_parse() gives for another version. */
-extern const char tape_block_bad_version[];
+/* Reasons that are told apart: another version, and one that is not the block's fault. */
+extern const char tape_block_bad_version[], tape_block_no_memory[];
 
 /* Reads the 44 bytes at p. Returns NULL, or why this is no header of a block we can read.
  */

@@ -4,6 +4,7 @@
 #include <brotli/decode.h>
 #include <brotli/encode.h>
 #include <errno.h>
+#include <stdbool.h>
 
 /* Each piece of memory has its size before it. */
 enum { HEAD = 16 };
@@ -75,16 +76,19 @@ tape_deflate(struct tape_packer *packer, struct view in, int quality, struct buf
     return 0;
 }
 
-bool
+int
 tape_inflate(struct view in, uint8_t *dst, size_t n)
 {
     BrotliDecoderState *s = BrotliDecoderCreateInstance(NULL, NULL, NULL);
     if (!s)
-        return false;
-    /* One more byte of room than claimed would need a larger buffer: a stream that is
-     * longer asks for output space instead, and is not taken for a success. */
+        return -ENOMEM;
+    /* A stream that is longer than claimed asks for more room, and is no success. */
     BrotliDecoderResult r = BrotliDecoderDecompressStream(s, &in.n, &in.p, &n, &dst,
                                                           NULL);
+    BrotliDecoderErrorCode code = BrotliDecoderGetErrorCode(s);
     BrotliDecoderDestroyInstance(s);
-    return r == BROTLI_DECODER_RESULT_SUCCESS && !in.n && !n;
+    if (code <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES &&
+        code >= BROTLI_DECODER_ERROR_ALLOC_BLOCK_TYPE_TREES)
+        return -ENOMEM;
+    return r == BROTLI_DECODER_RESULT_SUCCESS && !in.n && !n ? 0 : -EINVAL;
 }

@@ -3,8 +3,6 @@
 #ifndef TAPE_BROTLI_H
 #define TAPE_BROTLI_H
 
-#include <stdbool.h>
-
 #include "base/buf.h"
 
 enum { TAPE_PACKER_SPARES = 8 };
@@ -23,9 +21,10 @@ void tape_packer_release(struct tape_packer *packer);
 int tape_deflate(struct tape_packer *packer, struct view in, int quality,
                  struct buf *out);
 /*
- * True when `in` is exactly one Brotli stream of exactly n bytes, now at dst. Never
- * writes more than n bytes; stops as soon as the stream turns out longer.
+ * 0 when `in` is exactly one Brotli stream of exactly n bytes, now at dst; -EINVAL when
+ * it is not, or -ENOMEM. Never writes more than n bytes; stops as soon as the stream
+ * turns out longer.
  */
-bool tape_inflate(struct view in, uint8_t *dst, size_t n);
+int tape_inflate(struct view in, uint8_t *dst, size_t n);
 
 #endif

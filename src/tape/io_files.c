@@ -95,7 +95,7 @@ files_sync_dir(struct tape_io *io, const char *path)
         return fd;
     int r = result(fsync(fd));
     close(fd);
-    return r;
+    return r == -EINVAL ? 0 : r; /* some file systems have no such thing */
 }
 
 static int
@@ -136,9 +136,8 @@ files_lock(struct tape_io *io, int fd, const char *path)
     (void)io;
     struct stat held, named;
     int r = result(flock(fd, LOCK_EX | LOCK_NB));
-    if (r == -EWOULDBLOCK)
-        return -EBUSY;
-    /* A file system without locks (some network ones) is no reason not to record. */
+    if (r < 0)
+        return r == -EWOULDBLOCK ? -EBUSY : r;
     if (fstat(fd, &held) < 0)
         return -errno;
     if (stat(path, &named) < 0)

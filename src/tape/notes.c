@@ -8,15 +8,18 @@ tape_notes_add(void *ctx, const struct tape_notice *n)
     notes->damages += n->kind != TAPE_NOTE_WARNING;
     notes->is_torn |= n->kind == TAPE_NOTE_TORN;
     if (!notes->list)
-        notes->list = calloc(TAPE_NOTES_MAX, sizeof(notes->list[0]));
+        notes->list = calloc(2 * (size_t)TAPE_NOTES_MAX, sizeof(notes->list[0]));
     struct tape_note note = { n->kind, n->offset, n->length, strdup(n->file),
                               strdup(n->text) };
-    if (notes->count == TAPE_NOTES_MAX || !notes->list || !note.file || !note.text) {
+    bool is_warning = n->kind == TAPE_NOTE_WARNING;
+    size_t listed = is_warning ? notes->warnings : notes->count - notes->warnings;
+    if (listed == TAPE_NOTES_MAX || !notes->list || !note.file || !note.text) {
         notes->left_out++;
         free(note.file);
         free(note.text);
         return;
     }
+    notes->warnings += is_warning;
     notes->list[notes->count++] = note;
 }
 

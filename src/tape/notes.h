@@ -10,7 +10,7 @@
 
 #include "tape/reader.h"
 
-enum { TAPE_NOTES_MAX = 1000 };
+enum { TAPE_NOTES_MAX = 1000 }; /* of warnings, and of damages */
 
 struct tape_note {
     enum tape_notice_kind kind;
@@ -21,6 +21,7 @@ struct tape_note {
 struct tape_notes {
     struct tape_note *list;
     size_t count;
+    size_t warnings; /* in the list */
     size_t left_out; /* notices that are not in the list */
     size_t damages;  /* damaged or torn ones, listed or not */
     bool is_torn;

@@ -55,8 +55,10 @@ add_tail(struct tape_reader *r, uint64_t ordinal)
         at++;
     if (at < r->tail_count && r->tails[at].ordinal == ordinal)
         return 0;
-    if (r->tail_count == READER_TAILS_MAX)
+    if (r->tail_count == READER_TAILS_MAX) {
+        r->read_error = -EFBIG; /* more than any writer leaves */
         return 0;
+    }
     char path[TAPE_PATH_MAX];
     tape_tail_path(path, r->path, ordinal);
     int fd = r->io->ops->open(r->io, path, TAPE_OPEN_READ);
@@ -78,13 +80,18 @@ add_segment(struct tape_reader *r, unsigned n)
         return 0;
     tape_segment_path(path, r->path, n);
     int fd = r->io->ops->open(r->io, path, TAPE_OPEN_READ);
-    if (fd < 0)
-        return fd == -ENOENT ? 0 : fd;
-    int e = r->io->ops->size(r->io, fd, &size);
-    if (e < 0) {
+    if (fd == -ENOENT)
+        return 0;
+    int e = fd < 0 ? fd : r->io->ops->size(r->io, fd, &size);
+    if (e < 0 && fd >= 0)
         r->io->ops->close(r->io, fd);
-        return e;
+    if (e < 0 && n && !src->is_told) { /* the others may still be read */
+        src->is_told = true;
+        r->read_error = e;
+        notify(r, TAPE_NOTE_DAMAGE, path, 0, 0, strerror(-e));
     }
+    if (e < 0)
+        return n ? 0 : e;
     *src = (struct segment_source){ .is_open = true };
     segment_begin(&src->seg, fd, size);
     if (n) /* only our own writer makes more than one (format, I15) */
@@ -187,6 +194,7 @@ settle(struct tape_reader *r, unsigned i, enum tape_notice_kind kind)
         return;
     src->is_bad = false;
     bool is_covered = src->is_covered && r->missing_blocks == src->missing_before;
+    r->is_end_covered = is_covered && src->has_ended && !i;
     if (is_covered)
         kind = TAPE_NOTE_WARNING;
     notify_segment(r, kind, i, src->seg.bad_off, src->seg.bad_len,
@@ -194,11 +202,21 @@ settle(struct tape_reader *r, unsigned i, enum tape_notice_kind kind)
                               : src->seg.bad_reason);
 }
 
+static bool
+has_tail(const struct tape_reader *r, uint64_t ordinal)
+{
+    for (size_t i = 0; i < r->tail_count; i++)
+        if (r->tails[i].ordinal == ordinal)
+            return true;
+    return false;
+}
+
 static void
 advance(struct tape_reader *r, unsigned i)
 {
     struct segment_source *src = &r->segments[i];
     uint64_t from = src->seg.next_ordinal;
+    src->seg.has_tail = has_tail(r, from);
     src->has_ended = !segment_find(&src->seg, &r->window, &r->records);
     r->read_error = r->window.failed ? r->window.failed : r->read_error;
     if (src->seg.has_given_up)
@@ -219,8 +237,9 @@ cover(struct tape_reader *r, uint64_t ordinal)
 {
     for (unsigned i = 0; i < r->segment_count; i++) {
         struct segment_source *src = &r->segments[i];
-        bool is_before_head = !src->seg.has_head || ordinal < src->seg.head.ordinal;
-        if (src->is_bad && ordinal >= src->bad_from && is_before_head)
+        bool is_there = src->seg.has_head ? ordinal < src->seg.head.ordinal
+                                          : src->seg.is_bad_torn;
+        if (src->is_bad && ordinal >= src->bad_from && is_there)
             src->is_covered = true;
     }
 }
@@ -274,18 +293,30 @@ unpack_again(struct tape_reader *r, struct segment *s)
 {
     size_t size;
     struct tape_extent extent;
+    r->window.failed = 0;
     struct view v = window_get(&r->window, s->fd, s->head_off, s->head_size);
-    return v.n < TAPE_BLOCK_HEAD
-               ? "file has shrunk"
-               : tape_block_unpack(&s->head, v, &r->records, &size, &extent);
+    const char *bad = v.n < TAPE_BLOCK_HEAD
+                          ? "file has shrunk"
+                          : tape_block_unpack(&s->head, v, &r->records, &size, &extent);
+    if (bad)
+        r->read_error = r->window.failed ? r->window.failed
+                                         : -ESTALE; /* it was good before */
+    return bad;
 }
 
 /* Why the head cannot follow what came from other files. */
 static const char *
 join_fault(struct tape_reader *r, struct segment *s)
 {
-    if (s->head.is_checked && s->head.start_byte_off < r->last_end_off)
+    if (s->head.is_checked && s->head.start_byte_off < r->last_end_off) {
+        r->has_conflict = true;
         return "byte offset goes back";
+    }
+    if (r->last_source != s && s->head.is_checked &&
+        s->head.start_ts_ns < r->last_ts_ns) {
+        r->has_conflict = true;
+        return "time goes back";
+    }
     return r->decoded == s ? NULL : unpack_again(r, s);
 }
 
@@ -309,6 +340,8 @@ load_segment(struct tape_reader *r, const struct choice *c, struct tape_piece *r
         .segment = c->segment,
     };
     r->last_end_off = s->head_extent.end_byte_off;
+    r->last_ts_ns = s->head_extent.last_ts_ns;
+    r->last_source = s;
     return true;
 }
 
@@ -340,6 +373,8 @@ tail_fault(const struct tape_reader *r, const struct tail_source *t,
         return "tail after the end of the session";
     if (head->start_byte_off < r->last_end_off)
         return "byte offset goes back";
+    if (t->ordinal - r->next_ordinal >= 1U << (TAPE_ORDINAL_BITS - 1))
+        return "tail of a block far away";
     return NULL;
 }
 
@@ -361,35 +396,68 @@ read_tail(struct tape_reader *r, const struct tail_source *t)
     return n < 0 ? (int)n : 0;
 }
 
-static bool
-load_tail(struct tape_reader *r, struct tail_source *t, struct tape_piece *ret)
+/* Reads the tail and judges it; its good records are then in `records`. */
+static const char *
+judge_tail(struct tape_reader *r, struct tail_source *t, struct tape_tail *head,
+           size_t *ret_good, enum tape_tail_end *ret_end)
 {
-    struct tape_tail head;
+    struct tape_record first;
+    const char *reason, *fault = NULL;
     uint32_t crc;
+    int e = read_tail(r, t);
+    struct view in = { r->tail_bytes.p, r->tail_bytes.n };
+    buf_clear(&r->records);
+    r->decoded = NULL;
+    *ret_end = tape_tail_get_records(in, &r->records, ret_good);
+    if (r->records.failed)
+        e = -ENOMEM;
+    r->read_error = e < 0 ? e : r->read_error;
+    if (e < 0)
+        fault = strerror(-e);
+    else if (tape_tail_get_head(in, head, &crc))
+        fault = tail_fault(r, t, head);
+    struct view records = { r->records.p, r->records.n };
+    if (!fault && records.n && tape_record_get(records, &first, &reason) &&
+        first.ts_ns < r->last_ts_ns)
+        fault = "time goes back";
+    if (fault) {
+        *ret_good = 0;
+        *ret_end = TAPE_TAIL_DAMAGED;
+    } else if (*ret_good) {
+        memcpy(r->tail_id, head->session_id, 16);
+        r->has_tail_id = true;
+    }
+    return fault;
+}
+
+/* The tail of a block that was found sealed: only whether something unusable is in it. */
+static void
+inspect_tail(struct tape_reader *r, struct tail_source *t)
+{
     size_t good;
     int e = read_tail(r, t);
     struct view in = { r->tail_bytes.p, r->tail_bytes.n };
     buf_clear(&r->records);
     r->decoded = NULL;
-    enum tape_tail_end end = tape_tail_get_records(in, &r->records, &good);
-    const char *fault = e < 0 ? strerror(-e) : NULL;
-    bool has_head = !e && tape_tail_get_head(in, &head, &crc);
+    t->is_bad = e < 0 ||
+                tape_tail_get_records(in, &r->records, &good) == TAPE_TAIL_DAMAGED;
     r->read_error = e < 0 ? e : r->read_error;
-    if (has_head)
-        fault = tail_fault(r, t, &head);
-    if (fault) {
-        good = 0;
-        end = TAPE_TAIL_DAMAGED;
-    } else if (has_head) {
-        memcpy(r->tail_id, head.session_id, 16);
-        r->has_tail_id = true;
-    }
+}
+
+static bool
+load_tail(struct tape_reader *r, struct tail_source *t, struct tape_piece *ret)
+{
+    struct tape_tail head;
+    size_t good;
+    enum tape_tail_end end;
+    const char *fault = judge_tail(r, t, &head, &good, &end);
+    size_t rest = r->tail_bytes.n - good;
     if (end == TAPE_TAIL_DAMAGED) {
         t->is_bad = true;
-        notify_tail(r, TAPE_NOTE_DAMAGE, t, good, in.n - good,
+        notify_tail(r, TAPE_NOTE_DAMAGE, t, good, rest,
                     fault ? fault : "tail record is damaged");
-    } else if (end == TAPE_TAIL_TORN && in.n > TAPE_TAIL_HEAD) {
-        notify_tail(r, TAPE_NOTE_WARNING, t, good, in.n - good, "unfinished record");
+    } else if (end == TAPE_TAIL_TORN && r->tail_bytes.n > TAPE_TAIL_HEAD) {
+        notify_tail(r, TAPE_NOTE_WARNING, t, good, rest, "unfinished record");
     }
     if (good <= TAPE_TAIL_HEAD)
         return false;
@@ -407,6 +475,8 @@ load_tail(struct tape_reader *r, struct tail_source *t, struct tape_piece *ret)
     tape_block_measure(&ret->head, records, &extent);
     ret->head.record_count = ret->record_count = extent.record_count;
     r->last_end_off = extent.end_byte_off;
+    r->last_ts_ns = extent.last_ts_ns;
+    r->last_source = NULL;
     return true;
 }
 
@@ -441,7 +511,8 @@ look_for_foreign(struct tape_reader *r)
             continue;
         src->is_foreign = true;
         src->is_covered = false;
-        snprintf(src->seg.bad_reason, sizeof(src->seg.bad_reason), "is no part of this recording");
+        snprintf(src->seg.bad_reason, sizeof(src->seg.bad_reason),
+                 "is no part of this recording");
     }
 }
 
@@ -452,7 +523,8 @@ tell_end(struct tape_reader *r)
     for (unsigned i = 0; i < r->segment_count; i++)
         settle(r, i, i + 1 == r->segment_count ? TAPE_NOTE_TORN : TAPE_NOTE_DAMAGE);
     if (!r->piece_count)
-        notify_segment(r, TAPE_NOTE_WARNING, 0, 0, 0, "holds no block: is it an .ahr recording?");
+        notify_segment(r, TAPE_NOTE_WARNING, 0, 0, 0,
+                       "holds no block: is it an .ahr recording?");
     else if (!r->is_last_seen)
         notify_segment(r, TAPE_NOTE_WARNING, 0, 0, 0,
                        "has no end of session: it was cut off, or is still going on");
@@ -486,6 +558,8 @@ tape_reader_next_piece(struct tape_reader *r, struct tape_piece *ret)
         if (!is_new) {
             if (c.src && c.ordinal < r->next_ordinal)
                 compare_copy(r, &c);
+            else if (c.tail && c.ordinal < r->next_ordinal)
+                inspect_tail(r, c.tail);
             pass(r, &c);
             continue;
         }
@@ -495,6 +569,9 @@ tape_reader_next_piece(struct tape_reader *r, struct tape_piece *ret)
         pass(r, &c);
         tell_oddities(r, &p);
         r->next_ordinal = c.ordinal + 1;
+        if (p.is_tail) /* it may have grown since: what comes later must not be joined to
+                          it */
+            r->looks = READER_LOOKS_MAX;
         r->is_last_seen = p.head.flags & TAPE_BLOCK_LAST;
         r->last_crc = p.head.crc;
         r->last_is_tail = p.is_tail;
@@ -529,13 +606,16 @@ tape_reader_next(struct tape_reader *r, struct tape_record *ret)
     r->rest.n -= n;
     if (ret->tag == TAPE_DATA)
         r->byte_off = ret->byte_off + ret->bytes.n;
+    /* Other writers' clocks may go back; players need one that does not. */
+    r->max_ts_ns = ret->ts_ns > r->max_ts_ns ? ret->ts_ns : r->max_ts_ns;
+    ret->ts_ns = r->max_ts_ns;
     return true;
 }
 
 unsigned
 tape_reader_segments(const struct tape_reader *r, bool *ret_has_foreign)
 {
-    *ret_has_foreign = false;
+    *ret_has_foreign = r->has_conflict;
     for (unsigned i = 0; i < r->segment_count; i++)
         *ret_has_foreign |= r->segments[i].is_foreign;
     return r->segment_count;
@@ -545,6 +625,12 @@ int
 tape_reader_error(const struct tape_reader *r)
 {
     return r->read_error;
+}
+
+bool
+tape_reader_is_end_covered(const struct tape_reader *r)
+{
+    return r->is_end_covered;
 }
 
 bool

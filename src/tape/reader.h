@@ -59,7 +59,8 @@ struct tape_reader;
 int tape_reader_open(struct tape_reader **ret, struct tape_io *io, const char *path,
                      const struct tape_reader_options *opt, struct err *err);
 void tape_reader_close(struct tape_reader *r);
-/* False at the end. The record's bytes are borrowed until the next call. */
+/* False at the end. The record's bytes are borrowed until the next call; stamps that go
+ * back are raised to the latest before them. */
 bool tape_reader_next(struct tape_reader *r, struct tape_record *ret);
 /* The same by blocks; do not mix with the call above. */
 bool tape_reader_next_piece(struct tape_reader *r, struct tape_piece *ret);
@@ -73,10 +74,13 @@ int tape_reader_seek_time(struct tape_reader *r, uint64_t ts_ns);
 
 /* For repair, after reading to the end: which files there are. A tail is bad when it
  * holds something that could not be used. */
+/* has_foreign: one of them is another recording's, or they contradict each other. */
 unsigned tape_reader_segments(const struct tape_reader *r, bool *ret_has_foreign);
 /* -errno when something could not be read and was taken for damage (-EFBIG: there was too
  * much to look at), else 0. */
 int tape_reader_error(const struct tape_reader *r);
+/* True when the bad end of the recording's own file is not missed. */
+bool tape_reader_is_end_covered(const struct tape_reader *r);
 bool tape_reader_tail(const struct tape_reader *r, size_t i, uint64_t *ret_ordinal,
                       bool *ret_is_bad);
 

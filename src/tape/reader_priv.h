@@ -11,13 +11,14 @@
 enum {
     READER_TAILS_MAX = 128,                 /* writers leave 66 at most */
     READER_TAIL_BYTES = (24 << 20) + 65536, /* 16 MiB of the smallest records, framed */
-    READER_LOOKS_MAX = 3,                   /* at the end, for what has come meanwhile */
+    READER_LOOKS_MAX = 1000,                /* at the end, for what has come meanwhile */
 };
 
 struct segment_source {
     struct segment seg;
     bool is_open; /* there is such a file */
     bool is_foreign;
+    bool is_told; /* that it cannot be opened */
     bool has_ended;
     bool is_bad;     /* something was skipped and not yet told */
     bool is_covered; /* … and other files had some of it */
@@ -57,10 +58,15 @@ struct tape_reader {
 
     uint64_t next_ordinal, missing_blocks, piece_count, last_end_off;
     bool is_last_seen;
-    uint32_t last_crc; /* of the block delivered last */
+    bool has_conflict; /* files contradict each other */
+    uint64_t last_ts_ns;
+    const struct segment *last_source; /* of the block delivered last; NULL: a tail */
+    bool is_end_covered; /* the bad end of the first segment was found elsewhere */
+    uint32_t last_crc;   /* of the block delivered last */
     bool last_is_tail;
 
-    struct view rest;  /* of the current piece */
+    struct view rest; /* of the current piece */
+    uint64_t max_ts_ns;
     uint64_t byte_off; /* behind the last DATA delivered */
     struct tape_record pushed_back;
     bool has_pushed_back;

@@ -85,7 +85,8 @@ count_sealed(struct repair *rp, const struct tape_piece *p)
     }
 }
 
-/* What stays damaged in the recording: not the torn end, which is cut, nor what a tail held. */
+/* What stays damaged in the recording: not the torn end, which is cut, nor what a tail
+ * held. */
 static void
 count_damages(struct repair *rp)
 {
@@ -138,29 +139,54 @@ survey(struct repair *rp, struct err *err)
 
 /* -- what cannot be used -- */
 
-/* The spans that would go away with the old files. In place that is only the torn end. */
-static int
-keep_torn(struct repair *rp, bool is_dry_run, struct err *err)
+/* What a join leaves out: damaged spans of all files. */
+static size_t
+spans_to_leave_out(struct repair *rp, struct torn_span *spans)
 {
-    struct torn_span *spans = calloc(rp->notes.count + 1, sizeof(*spans));
-    if (!spans)
-        return fail(rp, -ENOMEM, "repair", err);
     size_t n = 0, path_len = strlen(rp->path);
     for (size_t i = 0; i < rp->notes.count; i++) {
         const struct tape_note *note = &rp->notes.list[i];
         unsigned segment;
         bool is_segment = !note->file[path_len] ||
                           tape_segment_suffix(note->file + path_len, &segment);
-        bool goes = note->kind == TAPE_NOTE_TORN ||
-                    (note->kind == TAPE_NOTE_DAMAGE && rp->needs_join);
-        if (!goes || !is_segment || !note->length)
-            continue;
-        spans[n++] = (struct torn_span){ note->file, note->offset, note->length };
-        rp->report.torn_bytes += note->length;
+        if (note->kind != TAPE_NOTE_WARNING && is_segment && note->length)
+            spans[n++] = (struct torn_span){ note->file, note->offset, note->length };
     }
+    return n;
+}
+
+/* Keeps what would go away with the old files; in place that is only the end. */
+static int
+keep_torn(struct repair *rp, bool is_dry_run, struct err *err)
+{
+    struct torn_span *spans = calloc(rp->notes.count + 1, sizeof(*spans));
+    size_t n = 0;
+    if (!spans)
+        return fail(rp, -ENOMEM, "repair", err);
+    if (rp->needs_join)
+        n = spans_to_leave_out(rp, spans);
+    else if (rp->size > rp->good_end && !tape_reader_is_end_covered(rp->reader))
+        spans[n++] = (struct torn_span){ rp->path, rp->good_end,
+                                         rp->size - rp->good_end };
+    for (size_t i = 0; i < n; i++)
+        rp->report.torn_bytes += spans[i].len;
     int r = n && !is_dry_run ? torn_keep(rp->io, rp->path, spans, n) : 0;
     free(spans);
     return r < 0 ? fail(rp, r, "keep what is cut off", err) : 0;
+}
+
+/* A name for the tail's leftovers that is not taken. */
+static void
+free_name(struct repair *rp, const char *path, char torn[TAPE_PATH_MAX])
+{
+    for (unsigned i = 0; i < 100; i++) {
+        snprintf(torn, TAPE_PATH_MAX, i ? "%s.torn.%u" : "%s.torn", path, i);
+        int fd = rp->io->ops->open(rp->io, torn, TAPE_OPEN_READ);
+        if (fd == -ENOENT)
+            return;
+        if (fd >= 0)
+            rp->io->ops->close(rp->io, fd);
+    }
 }
 
 /* Tails whose records are safely sealed; one with something unusable in it is kept as
@@ -171,9 +197,10 @@ remove_tails(struct repair *rp, struct err *err)
     uint64_t ordinal;
     bool is_bad;
     for (size_t i = 0; tape_reader_tail(rp->reader, i, &ordinal, &is_bad); i++) {
-        char path[TAPE_PATH_MAX], torn[TAPE_PATH_MAX + 8];
+        char path[TAPE_PATH_MAX], torn[TAPE_PATH_MAX];
         tape_tail_path(path, rp->path, ordinal);
-        snprintf(torn, sizeof(torn), "%s.torn", path);
+        if (is_bad)
+            free_name(rp, path, torn);
         int r = is_bad ? rp->io->ops->rename(rp->io, path, torn)
                        : rp->io->ops->unlink(rp->io, path);
         if (r < 0 && r != -ENOENT)
@@ -205,7 +232,8 @@ mend_end(struct repair *rp, struct err *err)
     if (!r)
         r = tape_io_sync_dir(rp->io, rp->path);
     if (r < 0) {
-        /* Half a block helps no one; on a full disk its room does. The tails have it whole. */
+        /* Half a block helps no one; on a full disk its room does. The tails have it
+         * whole. */
         rp->io->ops->truncate(rp->io, rp->fd, rp->good_end);
         return fail(rp, r, "write", err);
     }
@@ -225,7 +253,8 @@ copy_pieces(struct repair *rp, int to, struct err *err)
     int r = open_reader(rp, err);
     if (r < 0)
         return r;
-    while (tape_reader_next_piece(rp->reader, &p)) {
+    uint64_t blocks = 0;
+    for (; tape_reader_next_piece(rp->reader, &p); blocks++) {
         buf_clear(&block);
         if (p.is_tail) {
             r = tape_block_seal(&p.head, p.records, &rp->packer, QUALITY, &block);
@@ -237,7 +266,10 @@ copy_pieces(struct repair *rp, int to, struct err *err)
             return fail(rp, r, "write the joined", err);
         off += p.packed.n;
     }
-    return 0;
+    r = tape_reader_error(rp->reader);
+    if (!r && blocks != rp->report.blocks) /* then something has changed under us */
+        r = -ESTALE;
+    return r < 0 ? fail(rp, r, "read", err) : 0;
 }
 
 static int

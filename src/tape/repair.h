@@ -20,7 +20,7 @@ struct tape_repair_report {
     unsigned joined_segments;              /* 0: there was only one */
     uint64_t torn_bytes;                   /* cut off and kept */
     unsigned bad_tails; /* hold something unusable; kept as NAME.tail-N.torn */
-    size_t damages;                        /* that remain */
+    size_t damages;     /* that remain */
 };
 
 /* progress may be NULL. ERR_BUSY while the recording is being made or repaired by someone

@@ -154,8 +154,6 @@ made_progress(struct sealer *s)
 static void
 finish_job(struct sealer *s, struct seal_job *job)
 {
-    s->waiting_blocks--;
-    s->waiting_bytes -= job->raw_len;
     list_push(&s->done, job);
 }
 
@@ -166,6 +164,7 @@ static void
 drop_one(struct sealer *s)
 {
     struct seal_job *job = list_pop(&s->done);
+    size_t raw_len = job->raw_len;
     pthread_mutex_unlock(&s->lock);
     if (job->tail_fd >= 0) {
         char path[TAPE_PATH_MAX];
@@ -175,6 +174,9 @@ drop_one(struct sealer *s)
     }
     seal_job_free(job);
     pthread_mutex_lock(&s->lock);
+    s->waiting_blocks--;
+    s->waiting_bytes -= raw_len;
+    made_progress(s);
 }
 
 static int
@@ -227,6 +229,8 @@ open_segment(struct sealer *s)
     char path[TAPE_PATH_MAX];
     tape_segment_path(path, s->path, s->segment);
     int fd = s->io->ops->open(s->io, path, TAPE_OPEN_CREATE);
+    if (fd == -EEXIST && s->segment + 1 < SEALER_SEGMENTS_MAX)
+        s->segment++; /* somebody's file: the next try takes the next name */
     if (fd < 0)
         return fd;
     s->fd = fd;
@@ -297,14 +301,16 @@ struct sync_round {
     int open_tail_fd; /* -1: not this time */
     uint64_t open_tail_off;
     bool is_open_tail_bad; /* out: its sync failed */
-    bool is_name_new;
+    bool is_segment_new, is_name_new;
 };
 
 /* While blocks wait to be written their tails are not synced: the blocks soon will be. */
 static void
 begin_round(struct sealer *s, struct sync_round *round)
 {
-    *round = (struct sync_round){ .open_tail_fd = -1, .is_name_new = s->is_segment_new };
+    *round = (struct sync_round){ .open_tail_fd = -1,
+                                  .is_segment_new = s->is_segment_new,
+                                  .is_name_new = s->is_segment_new };
     s->is_segment_new = false;
     s->is_dirty = false;
     if (s->opt.sync != TAPE_SYNC_INTERVAL || s->queue.count)
@@ -358,7 +364,8 @@ sync_all(struct sealer *s)
     bool is_segment_bad = r < 0;
     if (!r && round.is_name_new) {
         r = tape_io_sync_dir(s->io, s->path);
-        round.is_name_new = r < 0;
+        /* A file whose name may be lost is no better than one whose bytes may. */
+        is_segment_bad = r < 0 && round.is_segment_new;
     }
     if (!is_segment_bad && count)
         s->in_file_off = s->unsynced_end_off;
@@ -372,7 +379,7 @@ sync_all(struct sealer *s)
         s->is_suspect = true;
         tell(s, &s->is_sync_told, r, "cannot sync");
     }
-    s->is_segment_new |= round.is_name_new; /* try again */
+    s->is_tail_new |= r < 0 && round.is_name_new; /* try again */
     if (round.is_open_tail_bad && s->open_tail_fd == round.open_tail_fd)
         s->suspect_tail_fd = round.open_tail_fd;
     if (is_segment_bad)
@@ -442,8 +449,9 @@ run(void *arg)
             break;
         if (is_sync_due(s, now_ns))
             sync_all(s);
-        else if (s->done.count >= SEALER_DONE_MAX || (s->done.count && !s->queue.count))
-            drop_one(s);
+        else if (s->done.count >= SEALER_DONE_MAX ||
+                 (s->done.count && (!s->queue.count || s->failing)))
+            drop_one(s); /* on a full disk, that makes room */
         else if (s->queue.count && (!s->failing || now_ns >= s->retry_at_ns))
             write_one(s);
         else
@@ -650,9 +658,10 @@ check_file(struct sealer *s, struct err *err)
 {
     uint64_t size;
     if (s->io->ops->lock(s->io, s->lock_fd, s->path) == -EBUSY)
-        return err_set(err, -ESTALE, "'%s' was removed or replaced while it was being made",
-                       s->path);
-    if (s->fd == s->lock_fd && !s->io->ops->size(s->io, s->fd, &size) && size < s->end_off)
+        return err_set(err, -ESTALE,
+                       "'%s' was removed or replaced while it was being made", s->path);
+    if (s->fd == s->lock_fd && !s->io->ops->size(s->io, s->fd, &size) &&
+        size < s->end_off)
         return err_set(err, -ESTALE, "'%s' was cut while it was being made", s->path);
     return 0;
 }

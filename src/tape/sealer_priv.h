@@ -30,6 +30,7 @@ struct seal_job {
     size_t raw_len;       /* bytes of records */
     int tail_fd;          /* -1: none */
     bool is_tail_suspect; /* a sync of it has failed; the appending thread's own note */
+    bool is_tail_named;   /* the folder was synced with its name in it; likewise */
     bool is_saved;        /* it is whole in some file */
     bool is_packed;
 };

@@ -76,7 +76,8 @@ rewind_to(struct tape_reader *r, const struct index_entry *e)
         r->tails[i].is_used = false;
     r->next_ordinal = e->ordinal;
     r->byte_off = r->last_end_off = 0;
-    r->missing_blocks = 0;
+    r->missing_blocks = r->max_ts_ns = r->last_ts_ns = 0;
+    r->last_source = NULL;
     r->is_last_seen = r->has_pushed_back = false;
     r->rest.n = 0;
     r->looks = 0;

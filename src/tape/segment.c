@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tape/segment_priv.h"
 
+#include <errno.h>
+
 #include "base/le.h"
 
 enum {
@@ -48,8 +50,10 @@ window_fill(struct window *w, int fd, uint64_t off, size_t n)
     w->bytes.ceiling = BLOCK_BYTES_MAX + WINDOW_BYTES;
     n = n > WINDOW_BYTES ? n : (size_t)WINDOW_BYTES;
     uint8_t *p = buf_grow(&w->bytes, n - keep);
-    if (!p)
+    if (!p) {
+        w->failed = -ENOMEM;
         return;
+    }
     ssize_t got = tape_io_read_full(w->io, fd, p, n - keep, off + keep);
     if (got < 0)
         got = (ssize_t)read_pages(w, p, n - keep, off + keep);
@@ -67,54 +71,61 @@ window_get(struct window *w, int fd, uint64_t off, size_t n)
     return (struct view){ w->bytes.p + (off - w->off), left < n ? left : n };
 }
 
+static void
+set_budgets(struct segment *s)
+{
+    s->check_budget = SCAN_BYTES + 4 * s->size;
+    s->unpack_budget = UNPACK_BYTES + 16 * s->size;
+}
+
 void
 segment_begin(struct segment *s, int fd, uint64_t size)
 {
-    *s = (struct segment){ .fd = fd,
-                           .check_budget = SCAN_BYTES,
-                           .unpack_budget = UNPACK_BYTES };
+    *s = (struct segment){ .fd = fd };
     segment_grow(s, size);
 }
 
 void
 segment_grow(struct segment *s, uint64_t size)
 {
-    s->check_budget += 4 * (size - s->size);
-    s->unpack_budget += 16 * (size - s->size);
     s->size = size;
+    set_budgets(s);
 }
 
 void
 segment_jump(struct segment *s, uint64_t off, uint64_t ordinal)
 {
-    s->has_head = false;
+    s->has_head = s->has_given_up = false;
     s->pos = off;
     s->next_ordinal = ordinal;
     s->next_byte_off = s->next_ts_ns = 0;
+    set_budgets(s);
 }
 
 /* Gives the block its whole ordinal; false when it is not above the last one's. */
 static bool
-complete_ordinal(const struct segment *s, struct tape_block *b)
+complete_ordinal(const struct segment *s, struct tape_block *b, uint64_t skipped)
 {
     const uint64_t range = 1U << TAPE_ORDINAL_BITS;
     bool has_one = s->is_begun ? s->has_checks : b->is_checked;
     uint64_t ahead = has_one ? (b->ordinal - s->next_ordinal) & (range - 1) : 0;
     b->ordinal = s->next_ordinal + ahead;
-    return ahead < range / 2;
+    /* No more blocks than there was room for can lie in what was skipped. */
+    return ahead < range / 2 && (!skipped || ahead <= skipped / TAPE_BLOCK_HEAD);
 }
 
 /* Why a block with this header cannot follow what came before (format, I15). */
 static const char *
-order_fault(const struct segment *s, struct tape_block *b, bool is_after_damage)
+order_fault(const struct segment *s, struct tape_block *b, uint64_t skipped)
 {
-    if (s->is_begun && s->has_checks && !b->is_checked)
+    bool must_check = s->is_begun ? s->has_checks : s->must_check;
+    if (must_check && !b->is_checked)
         return "block without checksum among checksummed ones";
-    if (!complete_ordinal(s, b))
+    if (!complete_ordinal(s, b, skipped))
         return "block stands out of order";
     if (b->start_byte_off < s->next_byte_off)
         return "byte offset goes back";
-    if (is_after_damage && b->is_checked && b->start_ts_ns < s->next_ts_ns)
+    if (skipped && b->is_checked && b->start_ts_ns < s->next_ts_ns)
         return "time goes back";
     return NULL;
 }
@@ -155,15 +166,19 @@ try_at(struct segment *s, struct window *w, uint64_t off, bool is_after_damage,
     *ret_size = TAPE_BLOCK_HEAD + (uint64_t)b.packed_len;
     if (*ret_size > s->size - off)
         return "payload is cut short";
-    bad = order_fault(s, &b, is_after_damage);
+    bad = order_fault(s, &b, is_after_damage ? off - s->pos : 0);
     if (bad)
         return bad;
-    if (is_after_damage && !spend(s, &b)) {
+    if (!s->unpack_budget || (is_after_damage && !spend(s, &b))) {
         s->has_given_up = true;
         return out_of_budget;
     }
     v = window_get(w, s->fd, off, TAPE_BLOCK_HEAD_OLD + (size_t)b.packed_len);
     bad = tape_block_unpack(&b, v, records, &s->head_size, &s->head_extent);
+    if (bad == tape_block_no_memory)
+        w->failed = -ENOMEM;
+    if (bad) /* unpacked in vain, perhaps */
+        s->unpack_budget -= b.raw_len < s->unpack_budget ? b.raw_len : s->unpack_budget;
     if (bad)
         return bad;
     s->has_head = true;
@@ -194,17 +209,55 @@ scan(struct segment *s, struct window *w, uint64_t off, struct buf *records)
     return s->size;
 }
 
+static bool
+is_zero_to_end(struct segment *s, struct window *w, uint64_t off)
+{
+    while (off < s->size) {
+        struct view v = window_get(w, s->fd, off, SCAN_BYTES);
+        for (size_t i = 0; i < v.n; i++)
+            if (v.p[i])
+                return false;
+        if (!v.n)
+            return false;
+        off += v.n;
+    }
+    return true;
+}
+
+/* Whether what is left from s->pos on is the one block that was being written, or never
+ * came. */
+static bool
+is_torn_block(struct segment *s, struct window *w)
+{
+    struct tape_block b;
+    struct view v = window_get(w, s->fd, s->pos, TAPE_BLOCK_HEAD);
+    size_t n = v.n < sizeof(tape_block_magic) ? v.n : sizeof(tape_block_magic);
+    if (v.n < TAPE_BLOCK_HEAD && !memcmp(v.p, tape_block_magic, n))
+        return true;
+    if (v.n == TAPE_BLOCK_HEAD && !tape_block_parse(v.p, &b) && b.is_checked)
+        return complete_ordinal(s, &b, 0) && b.ordinal == s->next_ordinal &&
+               TAPE_BLOCK_HEAD + (uint64_t)b.packed_len >= s->size - s->pos;
+    return is_zero_to_end(s, w, s->pos);
+}
+
 /* From the bad place at s->pos to the next good one, or the end. */
 static void
 skip_bad(struct segment *s, struct window *w, uint64_t claimed, struct buf *records)
 {
     uint64_t end, size;
+    struct tape_block b;
+    struct view v = window_get(w, s->fd, s->pos, TAPE_BLOCK_HEAD);
+    s->must_check |= v.n == TAPE_BLOCK_HEAD && !tape_block_parse(v.p, &b) && b.is_checked;
     s->bad_off = s->pos;
-    if (claimed && claimed < s->size - s->pos &&
-        !try_at(s, w, s->pos + claimed, true, records, &size))
+    if (s->has_tail &&
+        is_torn_block(s, w)) /* its payload is the agent's: nothing to look for */
+        end = s->size;
+    else if (claimed && claimed < s->size - s->pos &&
+             !try_at(s, w, s->pos + claimed, true, records, &size))
         end = s->pos + claimed;
     else
         end = scan(s, w, s->pos + 1, records);
+    s->is_bad_torn = !s->has_head && is_torn_block(s, w);
     s->bad_len = end - s->bad_off;
     s->pos = end;
     if (s->has_given_up)

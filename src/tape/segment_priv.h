@@ -33,6 +33,8 @@ struct segment {
     bool has_checks, is_begun; /* the first valid block decides, once is_begun */
     uint64_t next_ordinal, next_byte_off, next_ts_ns; /* the lowest acceptable */
     uint64_t check_budget, unpack_budget;             /* bytes, for looking in vain */
+    bool has_tail;
+    bool must_check;   /* a header with a checksum was seen: the file is our writer's */
     bool has_given_up; /* there were places that could not be looked at */
 
     /* the valid block that was found */
@@ -45,6 +47,8 @@ struct segment {
     /* what was skipped before it, or (has_head false) up to the end of the file */
     uint64_t bad_off, bad_len; /* bad_len 0: nothing */
     char bad_reason[80];
+    bool is_bad_torn; /* up to the end, and no more than one block that was being written
+                       */
     unsigned bad_version; /* the one that was refused */
 };
 
@@ -53,7 +57,8 @@ void segment_begin(struct segment *s, int fd, uint64_t size);
 void segment_grow(struct segment *s, uint64_t size);
 /* Goes on at off, where the block with this ordinal should start. */
 void segment_jump(struct segment *s, uint64_t off, uint64_t ordinal);
-/* Looks for the next block; its records are then in `records`. False at the end. */
+/* Looks for the next block; its records are then in `records`. False at the end. Set
+ * has_tail when the block that should come next has a tail. */
 bool segment_find(struct segment *s, struct window *w, struct buf *records);
 
 #endif

@@ -13,10 +13,16 @@ struct pass {
 };
 
 static void
+note(struct pass *p, enum tape_notice_kind kind, const char *text)
+{
+    struct tape_notice n = { .kind = kind, .file = p->path, .text = text };
+    tape_notes_add(&p->v->notes, &n);
+}
+
+static void
 warn(struct pass *p, const char *text)
 {
-    struct tape_notice n = { .kind = TAPE_NOTE_WARNING, .file = p->path, .text = text };
-    tape_notes_add(&p->v->notes, &n);
+    note(p, TAPE_NOTE_WARNING, text);
 }
 
 static void
@@ -25,11 +31,11 @@ check_data(struct pass *p, const struct tape_record *rec)
     char text[128];
     size_t damages = p->v->notes.damages;
     if (rec->byte_off > p->next_byte && damages == p->damages) {
-        snprintf(text, sizeof(text),
-                 "%" PRIu64 " bytes at byte %" PRIu64 " were not recorded%s",
+        snprintf(text, sizeof(text), "%" PRIu64 " bytes at byte %" PRIu64 " %s",
                  rec->byte_off - p->next_byte, p->next_byte,
-                 p->gap_bytes ? "" : ", without a gap mark");
-        warn(p, text);
+                 p->gap_bytes ? "were not recorded" : "are missing, without a gap mark");
+        note(p, p->gap_bytes ? TAPE_NOTE_WARNING : TAPE_NOTE_DAMAGE, text);
+        damages = p->v->notes.damages;
     } else if (rec->byte_off < p->next_byte && !p->is_back_told) {
         p->is_back_told = true;
         warn(p, "byte offsets go back");
@@ -92,7 +98,8 @@ tape_verify(struct tape_io *io, const char *path, const struct tape_progress *pr
     tape_reader_close(r);
     if (p.gap_bytes) {
         char text[64];
-        snprintf(text, sizeof(text), "%u bytes at the end were not recorded", p.gap_bytes);
+        snprintf(text, sizeof(text), "%u bytes at the end were not recorded",
+                 p.gap_bytes);
         warn(&p, text);
     }
     *ret = v;

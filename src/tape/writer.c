@@ -50,6 +50,9 @@ struct tape_writer {
     bool is_due;          /* cur should have been sealed; there was no room */
     uint64_t next_ordinal;
     uint64_t byte_off, dropped_bytes, synced_off, last_ts_ns;
+    uint64_t
+        hole_end_off; /* of the last block handed over unsynced; TAPE_SYNC_ALWAYS only */
+    uint64_t tick_ns; /* the caller's clock, when it was last told */
 
     bool is_tail_failing;
     uint64_t retry_at_ns; /* monotonic */
@@ -103,8 +106,8 @@ create_locked(struct tape_io *io, const char *path, int *ret_fd, struct err *err
     int fd = io->ops->open(io, path, TAPE_OPEN_CREATE);
     if (fd < 0)
         return err_code(err, fd, "cannot create '%s'", path);
-    int r = io->ops->lock(io, fd, path);
-    if (r < 0) {
+    /* A file system without locks (some network ones) is no reason not to record. */
+    if (io->ops->lock(io, fd, path) == -EBUSY) {
         io->ops->close(io, fd);
         return err_set(err, ERR_BUSY, "'%s' is being recorded right now", path);
     }
@@ -118,10 +121,11 @@ tape_writer_open(struct tape_writer **ret, struct tape_io *io, const char *path,
 {
     if (strlen(path) > TAPE_PATH_MAX - TAPE_NAME_ROOM ||
         strlen(file_name(path)) > NAME_MAX - TAPE_NAME_ROOM)
-        return err_set(err, -ENAMETOOLONG,
-                       "cannot create '%.64s…': the name is too long, its tails need %d more "
-                       "characters",
-                       path, TAPE_NAME_ROOM);
+        return err_set(
+            err, -ENAMETOOLONG,
+            "cannot create '%.64s…': the name is too long, its tails need %d more "
+            "characters",
+            path, TAPE_NAME_ROOM);
     int fd = -1, r = refuse_existing(io, path, err);
     if (!r)
         r = refuse_leftovers(io, path, err);
@@ -197,12 +201,24 @@ open_tail(struct tape_writer *w)
     return 0;
 }
 
+/* True while a block before the open one is not known to be synced. */
+static bool
+has_hole(struct tape_writer *w)
+{
+    struct tape_writer_status st;
+    if (!w->hole_end_off)
+        return false;
+    sealer_status(w->sealer, &st);
+    if (st.synced_byte_off >= w->hole_end_off)
+        w->hole_end_off = 0;
+    return w->hole_end_off != 0;
+}
+
 static int
 write_tail(struct tape_writer *w)
 {
     struct seal_job *cur = w->cur;
-    bool is_first = cur->tail_fd < 0;
-    int r = is_first ? open_tail(w) : 0;
+    int r = cur->tail_fd < 0 ? open_tail(w) : 0;
     if (!r)
         r = tape_io_write_all(w->io, cur->tail_fd, w->frames.p + w->saved_len,
                               w->frames.n - w->saved_len, w->saved_len);
@@ -212,11 +228,13 @@ write_tail(struct tape_writer *w)
     if (w->opt.sync != TAPE_SYNC_ALWAYS)
         return 0;
     r = cur->is_tail_suspect ? -EIO : tape_io_sync(w->io, cur->tail_fd);
-    if (!r && is_first)
-        r = tape_io_sync_dir(w->io, w->path);
-    if (!r)
-        w->synced_off = w->byte_off;
     cur->is_tail_suspect = r < 0;
+    if (!r && !cur->is_tail_named) {
+        r = tape_io_sync_dir(w->io, w->path);
+        cur->is_tail_named = !r;
+    }
+    if (!r && !has_hole(w))
+        w->synced_off = w->byte_off;
     return r;
 }
 
@@ -238,7 +256,10 @@ seal(struct tape_writer *w)
     enum sealer_wait wait = w->is_finishing ? SEALER_FORCE
                             : w->is_due     ? SEALER_NO_WAIT
                                             : SEALER_WAIT;
+    bool is_hole = !cur->is_saved || w->is_tail_failing;
     w->is_due = sealer_push(w->sealer, cur, wait) < 0;
+    if (!w->is_due && is_hole)
+        w->hole_end_off = w->byte_off;
     if (!w->is_due)
         w->cur = NULL;
 }
@@ -394,16 +415,23 @@ tape_writer_append(struct tape_writer *w, struct tape_record rec)
 void
 tape_writer_tick(struct tape_writer *w, uint64_t now_ns)
 {
+    w->tick_ns = now_ns;
     if (w->cur && !is_cur_saved(w))
         save(w);
-    if (w->cur && (w->is_due || now_ns - w->cur->head.start_ts_ns >= w->opt.block_ns))
+    bool is_old = w->cur && now_ns >= w->cur->head.start_ts_ns &&
+                  now_ns - w->cur->head.start_ts_ns >= w->opt.block_ns;
+    if (w->cur && (w->is_due || is_old))
         seal(w);
 }
 
 uint64_t
 tape_writer_due_ns(const struct tape_writer *w)
 {
-    return w->cur ? w->cur->head.start_ts_ns + w->opt.block_ns : UINT64_MAX;
+    if (!w->cur)
+        return UINT64_MAX;
+    if (w->is_due || !is_cur_saved(w)) /* to be tried again soon */
+        return w->tick_ns + w->opt.patience_ns / TAPE_RETRIES;
+    return w->cur->head.start_ts_ns + w->opt.block_ns;
 }
 
 void

@@ -42,7 +42,8 @@ struct tape_writer_status {
     uint64_t byte_off;        /* PTY bytes seen so far, dropped ones included */
     uint64_t dropped_bytes;   /* … never written */
     uint64_t synced_byte_off; /* what survives the loss of power */
-    uint64_t unsaved_bytes;   /* after the end: in no file, because the disk did not take them */
+    uint64_t
+        unsaved_bytes; /* after the end: in no file, because the disk did not take them */
     uint64_t sealed_blocks;
     size_t waiting_blocks;
     int quality;     /* used for the latest block */

@@ -6,10 +6,8 @@
 #include "support/kit.h"
 #include "support/sim_disk.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 
-#include "base/file.h"
 #include "base/le.h"
 #include "tape/block.h"
 #include "tape/brotli.h"
@@ -382,21 +380,6 @@ a_header_that_really_has_48_bytes_is_read(void **state)
 }
 
 static void
-the_published_recording_is_read(void **state)
-{
-    (void)state;
-    const char *dir = getenv("AHR_FIXTURES");
-    char path[4096];
-    snprintf(path, sizeof(path), "%s/ahr/public-hello.ahr", dir ? dir : "");
-    AUTO(buf) bytes = { 0 };
-    if (!dir || file_slurp(path, &bytes) < 0) {
-        print_message("# no shared fixtures here: skipped\n");
-        skip();
-    }
-    expect_hello(tape_io_files(), path);
-}
-
-static void
 a_version_that_is_not_ours_is_refused_by_name(void **state)
 {
     (void)state;
@@ -508,7 +491,6 @@ main(void)
             a_planted_block_is_never_delivered_whatever_bit_of_the_header_around_it_flips),
         cmocka_unit_test(a_header_that_says_48_and_has_44_bytes_is_read),
         cmocka_unit_test(a_header_that_really_has_48_bytes_is_read),
-        cmocka_unit_test(the_published_recording_is_read),
         cmocka_unit_test(a_version_that_is_not_ours_is_refused_by_name),
         cmocka_unit_test(seeking_finds_what_reading_from_the_start_finds),
         cmocka_unit_test(reading_while_it_is_written_never_shows_damage),
