@@ -27,10 +27,8 @@ print(struct buf *text, struct err *err)
     return r < 0 ? err_code(err, r, "cannot write to standard output") : 0;
 }
 
-/* Where the recording itself lies: its tails and segments are beside it, not beside a
- * link. */
-static const char *
-follow_link(const char *path, char room[PATH_MAX])
+const char *
+cli_follow(const char *path, char room[PATH_MAX])
 {
     struct stat st;
     bool is_link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
