@@ -45,7 +45,7 @@ def unpack(payload, length):
             return data if brotli.wait() == 0 and len(data) == length else None
 
 
-def parse(data, ts, end):
+def parse(data, ts, end, strict=False):
     """The records in `data` as lines (section 3), the latest of `ts` and their time stamps, and the end
     of the farthest DATA, or else `end`.  None when they do not fill `data`, or there is another tag (I9)."""
     lines, at = [], 0
@@ -61,6 +61,8 @@ def parse(data, ts, end):
             text = data[at:at + fields[-1]]  # the last field is its length
             at += fields[-1]
             fields += sum((i + 1) * byte for i, byte in enumerate(text)) % 2**32,
+        if name == "data" and strict and fields[0] < end:
+            return None  # I11
         if name == "data":
             end = max(end, fields[0] + fields[1])
         lines.append(" ".join(map(str, (name, when, *fields))))
@@ -101,7 +103,7 @@ def block_at(suffix, file, at, first, prev, searching):
                 crc32c(header[:37] + bytes(4) + header[41:] + payload):  # I5
             continue
         data = unpack(payload, head.size)  # I15.4
-        records = parse(data, head.ts, head.off) if data is not None else None  # I15.5
+        records = parse(data, head.ts, head.off, has_sum) if data is not None else None  # I15.5
         if records:
             return SimpleNamespace(suffix=suffix, at=at, end=end, ordinal=after + ahead, off=head.off, span=None,
                                    damage=None, last=head.flags & 1, has_sum=has_sum, records=records)
@@ -158,7 +160,7 @@ def read_tail(suffix, file):
             break
         data += record
         at += 8 + size
-    tail.records = parse(data, 0, tail.off)
+    tail.records = parse(data, 0, tail.off, True)
     return tail
 
 

@@ -70,6 +70,8 @@ tape_block_measure(const struct tape_block *b, struct view records,
         if (!n)
             return reason;
         at += n;
+        if (r.tag == TAPE_DATA && b->is_checked && r.byte_off < e.end_byte_off)
+            return "byte offset goes back inside the block";
         if (r.tag == TAPE_DATA && r.byte_off + r.bytes.n > e.end_byte_off)
             e.end_byte_off = r.byte_off + r.bytes.n;
         if (r.ts_ns > e.last_ts_ns)

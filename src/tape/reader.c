@@ -472,7 +472,12 @@ load_tail(struct tape_reader *r, struct tail_source *t, struct tape_piece *ret)
                                      .start_byte_off = head.start_byte_off,
                                      .ordinal = t->ordinal,
                                      .is_checked = true };
-    tape_block_measure(&ret->head, records, &extent);
+    const char *bad = tape_block_measure(&ret->head, records, &extent);
+    if (bad) {
+        t->is_bad = true;
+        notify_tail(r, TAPE_NOTE_DAMAGE, t, 0, r->tail_bytes.n, bad);
+        return false;
+    }
     ret->head.record_count = ret->record_count = extent.record_count;
     r->last_end_off = extent.end_byte_off;
     r->last_ts_ns = extent.last_ts_ns;
