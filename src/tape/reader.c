@@ -194,6 +194,9 @@ settle(struct tape_reader *r, unsigned i, enum tape_notice_kind kind)
         return;
     src->is_bad = false;
     bool is_covered = src->is_covered && r->missing_blocks == src->missing_before;
+    if (src->has_ended) /* how much lay there is known only if it was ours */
+        is_covered &= src->seg.bad_blocks >= 0 &&
+                      r->next_ordinal >= src->bad_from + (uint64_t)src->seg.bad_blocks;
     r->is_end_covered = is_covered && src->has_ended && !i;
     if (is_covered)
         kind = TAPE_NOTE_WARNING;
@@ -237,9 +240,8 @@ cover(struct tape_reader *r, uint64_t ordinal)
 {
     for (unsigned i = 0; i < r->segment_count; i++) {
         struct segment_source *src = &r->segments[i];
-        bool is_there = src->seg.has_head ? ordinal < src->seg.head.ordinal
-                                          : src->seg.is_bad_torn;
-        if (src->is_bad && ordinal >= src->bad_from && is_there)
+        bool is_before_head = !src->seg.has_head || ordinal < src->seg.head.ordinal;
+        if (src->is_bad && ordinal >= src->bad_from && is_before_head)
             src->is_covered = true;
     }
 }

@@ -124,10 +124,11 @@ survey(struct repair *rp, struct err *err)
     bool has_foreign;
     unsigned segments = tape_reader_segments(rp->reader, &has_foreign);
     if (has_foreign)
-        return err_set(err, ERR_DAMAGED,
-                       "files called '%s.…' are no part of it, or contradict each other; nothing "
-                       "was changed, see 'ahr verify %s'",
-                       rp->path, rp->path);
+        return err_set(
+            err, ERR_DAMAGED,
+            "files called '%s.…' are no part of it, or contradict each other; nothing "
+            "was changed, see 'ahr verify %s'",
+            rp->path, rp->path);
     rp->needs_join |= segments > 1;
     rp->report.joined_segments = segments > 1 ? segments : 0;
     count_damages(rp);

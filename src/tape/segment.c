@@ -224,40 +224,52 @@ is_zero_to_end(struct segment *s, struct window *w, uint64_t off)
     return true;
 }
 
-/* Whether what is left from s->pos on is the one block that was being written, or never
- * came. */
-static bool
-is_torn_block(struct segment *s, struct window *w)
+/*
+ * How many blocks, whole or begun, the bytes from s->pos to the end are by their headers,
+ * as a writer that was stopped leaves them (behind them there may be zeros, or a piece of
+ * a header); -1: they are something else.
+ */
+static int64_t
+count_torn(const struct segment *at, struct window *w)
 {
-    struct tape_block b;
-    struct view v = window_get(w, s->fd, s->pos, TAPE_BLOCK_HEAD);
-    size_t n = v.n < sizeof(tape_block_magic) ? v.n : sizeof(tape_block_magic);
-    if (v.n < TAPE_BLOCK_HEAD && !memcmp(v.p, tape_block_magic, n))
-        return true;
-    if (v.n == TAPE_BLOCK_HEAD && !tape_block_parse(v.p, &b) && b.is_checked)
-        return complete_ordinal(s, &b, 0) && b.ordinal == s->next_ordinal &&
-               TAPE_BLOCK_HEAD + (uint64_t)b.packed_len >= s->size - s->pos;
-    return is_zero_to_end(s, w, s->pos);
+    struct segment s = *at; /* walks on a copy */
+    for (int64_t n = 0;; n++) {
+        struct tape_block b;
+        struct view v = window_get(w, s.fd, s.pos, TAPE_BLOCK_HEAD);
+        size_t magic = v.n < sizeof(tape_block_magic) ? v.n : sizeof(tape_block_magic);
+        if (v.n < TAPE_BLOCK_HEAD && !memcmp(v.p, tape_block_magic, magic))
+            return n;
+        bool is_ours = v.n == TAPE_BLOCK_HEAD && !tape_block_parse(v.p, &b) &&
+                       b.is_checked && complete_ordinal(&s, &b, 0) &&
+                       b.ordinal == s.next_ordinal;
+        if (!is_ours)
+            return is_zero_to_end(&s, w, s.pos) ? n : -1;
+        uint64_t size = TAPE_BLOCK_HEAD + (uint64_t)b.packed_len;
+        if (size >= s.size - s.pos)
+            return n + 1;
+        s.pos += size;
+        s.next_ordinal++;
+    }
 }
 
 /* From the bad place at s->pos to the next good one, or the end. */
 static void
 skip_bad(struct segment *s, struct window *w, uint64_t claimed, struct buf *records)
 {
-    uint64_t end, size;
+    uint64_t size, end = s->size;
     struct tape_block b;
     struct view v = window_get(w, s->fd, s->pos, TAPE_BLOCK_HEAD);
     s->must_check |= v.n == TAPE_BLOCK_HEAD && !tape_block_parse(v.p, &b) && b.is_checked;
     s->bad_off = s->pos;
-    if (s->has_tail &&
-        is_torn_block(s, w)) /* its payload is the agent's: nothing to look for */
-        end = s->size;
-    else if (claimed && claimed < s->size - s->pos &&
-             !try_at(s, w, s->pos + claimed, true, records, &size))
+    s->bad_blocks = count_torn(s, w);
+    /* What a stopped writer left of a block that has a tail is the agent's own output:
+     * what looks like a block in it is none of ours. */
+    bool is_torn = s->has_tail && s->bad_blocks >= 0;
+    if (claimed && claimed < s->size - s->pos &&
+        !try_at(s, w, s->pos + claimed, true, records, &size))
         end = s->pos + claimed;
-    else
+    else if (!is_torn)
         end = scan(s, w, s->pos + 1, records);
-    s->is_bad_torn = !s->has_head && is_torn_block(s, w);
     s->bad_len = end - s->bad_off;
     s->pos = end;
     if (s->has_given_up)

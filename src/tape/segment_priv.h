@@ -47,8 +47,7 @@ struct segment {
     /* what was skipped before it, or (has_head false) up to the end of the file */
     uint64_t bad_off, bad_len; /* bad_len 0: nothing */
     char bad_reason[80];
-    bool is_bad_torn; /* up to the end, and no more than one block that was being written
-                       */
+    int64_t bad_blocks;   /* up to the end, by their headers; -1: it is nothing of ours */
     unsigned bad_version; /* the one that was refused */
 };
 

@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include "base/le.h"
+#include "support/sim_disk.h"
+#include "tape/block.h"
+#include "tape/tail.h"
 
 struct tape_writer_options
 kit_options(enum tape_sync sync)
@@ -105,12 +108,31 @@ number_of(const struct tape_record *rec, struct kit_result *res)
     return -1;
 }
 
+/* Bytes of DATA in the records before number i. */
+static uint64_t
+byte_off_of(uint32_t i)
+{
+    static uint64_t off[KIT_RECORDS_MAX];
+    static uint32_t known = 1;
+    uint8_t room[KIT_DATA_MAX];
+    for (; known <= i; known++) {
+        struct tape_record r = kit_record(known - 1, room);
+        bool is_data = known > 1 && r.tag == TAPE_DATA;
+        off[known] = off[known - 1] + (is_data ? r.bytes.n : 0);
+    }
+    return off[i];
+}
+
 static void
 check(const struct tape_record *rec, uint32_t i)
 {
     uint8_t room[KIT_DATA_MAX];
     struct tape_record want = kit_record(i, room);
     assert_int_equal(rec->tag, want.tag);
+    assert_int_equal(rec->ts_ns, want.ts_ns);
+    assert_int_equal(rec->snapshot_id, want.snapshot_id);
+    if (rec->tag == TAPE_DATA)
+        assert_int_equal(rec->byte_off, byte_off_of(i));
     if (rec->tag == TAPE_SNAPSHOT)
         assert_int_equal(rec->byte_off, want.byte_off);
     assert_int_equal(rec->bytes.n, want.bytes.n);
@@ -212,4 +234,58 @@ kit_remove_dir(char *dir)
         closedir(d);
     rmdir(dir);
     free(dir);
+}
+
+void
+kit_sample_init(struct kit_sample *s, uint32_t count, size_t block_bytes)
+{
+    struct sim_disk d;
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
+    opt.block_bytes = block_bytes;
+    sim_init(&d);
+    kit_write(&d.io, KIT_PATH, &opt, count);
+    struct view v = sim_file(&d, KIT_PATH);
+    *s = (struct kit_sample){ 0 };
+    buf_append(&s->file, v.p, v.n);
+    for (size_t at = 0; at < v.n; s->blocks++) {
+        s->start[s->blocks] = at;
+        s->records[s->blocks + 1] = s->records[s->blocks] + get_le32(v.p + at + 32);
+        at += TAPE_BLOCK_HEAD + get_le32(v.p + at + 28);
+        s->start[s->blocks + 1] = at;
+    }
+    sim_release(&d);
+}
+
+void
+kit_sample_release(struct kit_sample *s)
+{
+    buf_release(&s->file);
+}
+
+struct view
+kit_block(const struct kit_sample *s, int i)
+{
+    return (struct view){ s->file.p + s->start[i], s->start[i + 1] - s->start[i] };
+}
+
+void
+kit_make_tail(const struct kit_sample *s, int i, struct buf *ret)
+{
+    struct tape_tail head = { .ordinal = (uint64_t)i };
+    struct view block = kit_block(s, i);
+    struct tape_block b;
+    struct tape_extent extent;
+    struct tape_record rec;
+    const char *reason;
+    size_t size;
+    AUTO(buf) records = { 0 };
+    assert_null(tape_block_parse(block.p, &b));
+    assert_null(tape_block_unpack(&b, block, &records, &size, &extent));
+    head.start_byte_off = b.start_byte_off;
+    uint32_t crc = tape_tail_put_head(buf_grow(ret, TAPE_TAIL_HEAD), &head);
+    for (size_t at = 0; at < records.n;) {
+        at += tape_record_get((struct view){ records.p + at, records.n - at }, &rec,
+                              &reason);
+        tape_tail_put_record(ret, &rec, &crc);
+    }
 }

@@ -55,6 +55,20 @@ bool kit_is_prefix(const struct kit_result *res);
 /* How many bytes of DATA come back without a hole, from the first on. */
 uint64_t kit_contiguous(struct tape_io *io, const char *path);
 
+/* A recording as bytes, with the places of its blocks. */
+struct kit_sample {
+    struct buf file;
+    size_t start[64];     /* of each block, and the end */
+    uint32_t records[64]; /* that lie before it */
+    int blocks;
+};
+
+void kit_sample_init(struct kit_sample *s, uint32_t count, size_t block_bytes);
+void kit_sample_release(struct kit_sample *s);
+struct view kit_block(const struct kit_sample *s, int i);
+/* The tail file that the writer had for block i. */
+void kit_make_tail(const struct kit_sample *s, int i, struct buf *ret);
+
 /* Runs tape_repair(); 0 or its error. */
 int kit_repair(struct tape_io *io, const char *path, struct tape_repair_report *ret);
 /* The seed or size of a campaign: `normal`, or `thorough` with AHR_TEST_LONG set. */

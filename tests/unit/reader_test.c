@@ -20,46 +20,6 @@ enum { COUNT = 80 };
 
 static struct kit_result res;
 
-/* A recording on a disk of its own, as bytes with the places of its blocks. */
-struct sample {
-    struct buf file;
-    size_t start[64];     /* of each block, and the end */
-    uint32_t records[64]; /* that lie before it */
-    int blocks;
-};
-
-static void
-sample_init(struct sample *s, uint32_t count, size_t block_bytes)
-{
-    struct sim_disk d;
-    struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
-    opt.block_bytes = block_bytes;
-    sim_init(&d);
-    kit_write(&d.io, KIT_PATH, &opt, count);
-    struct view v = sim_file(&d, KIT_PATH);
-    *s = (struct sample){ 0 };
-    buf_append(&s->file, v.p, v.n);
-    for (size_t at = 0; at < v.n; s->blocks++) {
-        s->start[s->blocks] = at;
-        s->records[s->blocks + 1] = s->records[s->blocks] + get_le32(v.p + at + 32);
-        at += TAPE_BLOCK_HEAD + get_le32(v.p + at + 28);
-        s->start[s->blocks + 1] = at;
-    }
-    sim_release(&d);
-}
-
-static void
-sample_release(struct sample *s)
-{
-    buf_release(&s->file);
-}
-
-static struct view
-block_of(const struct sample *s, int i)
-{
-    return (struct view){ s->file.p + s->start[i], s->start[i + 1] - s->start[i] };
-}
-
 static void
 read_bytes(struct view bytes)
 {
@@ -73,21 +33,21 @@ static void
 a_whole_recording_comes_back_from_memory(void **state)
 {
     (void)state;
-    struct sample s;
-    sample_init(&s, COUNT, 1500);
+    struct kit_sample s;
+    kit_sample_init(&s, COUNT, 1500);
     read_bytes((struct view){ s.file.p, s.file.n });
     assert_int_equal(res.count, COUNT);
     assert_true(res.has_end && kit_is_prefix(&res));
     assert_int_equal(res.notes.count, 0);
-    sample_release(&s);
+    kit_sample_release(&s);
 }
 
 static void
 cut_at_every_byte_all_whole_blocks_come_back(void **state)
 {
     (void)state;
-    struct sample s;
-    sample_init(&s, COUNT, 1500);
+    struct kit_sample s;
+    kit_sample_init(&s, COUNT, 1500);
     assert_true(s.blocks > 5);
     for (size_t cut = 0; cut < s.file.n; cut++) {
         int whole = 0;
@@ -98,41 +58,18 @@ cut_at_every_byte_all_whole_blocks_come_back(void **state)
         assert_true(kit_is_prefix(&res));
         assert_int_equal(res.notes.is_torn, cut != s.start[whole]);
     }
-    sample_release(&s);
-}
-
-/* The tail file that the writer had for block i. */
-static void
-make_tail(const struct sample *s, int i, struct buf *ret)
-{
-    struct tape_tail head = { .ordinal = (uint64_t)i };
-    struct view block = block_of(s, i);
-    struct tape_block b;
-    struct tape_extent extent;
-    struct tape_record rec;
-    const char *reason;
-    size_t size;
-    AUTO(buf) records = { 0 };
-    assert_null(tape_block_parse(block.p, &b));
-    assert_null(tape_block_unpack(&b, block, &records, &size, &extent));
-    head.start_byte_off = b.start_byte_off;
-    uint32_t crc = tape_tail_put_head(buf_grow(ret, TAPE_TAIL_HEAD), &head);
-    for (size_t at = 0; at < records.n;) {
-        at += tape_record_get((struct view){ records.p + at, records.n - at }, &rec,
-                              &reason);
-        tape_tail_put_record(ret, &rec, &crc);
-    }
+    kit_sample_release(&s);
 }
 
 static void
 cut_at_every_byte_with_tails_every_record_comes_back(void **state)
 {
     (void)state;
-    struct sample s;
+    struct kit_sample s;
     struct buf tails[64] = { 0 };
-    sample_init(&s, COUNT, 1500);
+    kit_sample_init(&s, COUNT, 1500);
     for (int i = 0; i < s.blocks; i++)
-        make_tail(&s, i, &tails[i]);
+        kit_make_tail(&s, i, &tails[i]);
     for (size_t cut = 0; cut <= s.file.n; cut += (size_t)kit_times(3, 1)) {
         struct sim_disk d;
         struct tape_repair_report report;
@@ -157,15 +94,15 @@ cut_at_every_byte_with_tails_every_record_comes_back(void **state)
     }
     for (int i = 0; i < s.blocks; i++)
         buf_release(&tails[i]);
-    sample_release(&s);
+    kit_sample_release(&s);
 }
 
 static void
 every_flipped_bit_is_told_or_changes_nothing(void **state)
 {
     (void)state;
-    struct sample s;
-    sample_init(&s, 24, 900);
+    struct kit_sample s;
+    kit_sample_init(&s, 24, 900);
     assert_true(s.blocks >= 3);
     for (size_t bit = 0; bit < 8 * s.file.n; bit++) {
         s.file.p[bit / 8] ^= (uint8_t)(1U << bit % 8);
@@ -176,17 +113,17 @@ every_flipped_bit_is_told_or_changes_nothing(void **state)
         assert_true(res.count + 12 > 24);
         s.file.p[bit / 8] ^= (uint8_t)(1U << bit % 8);
     }
-    sample_release(&s);
+    kit_sample_release(&s);
 }
 
 static void
 every_flipped_bit_of_a_tail_is_told_or_cuts_it(void **state)
 {
     (void)state;
-    struct sample s;
+    struct kit_sample s;
     AUTO(buf) tail = { 0 };
-    sample_init(&s, 24, 900);
-    make_tail(&s, 1, &tail);
+    kit_sample_init(&s, 24, 900);
+    kit_make_tail(&s, 1, &tail);
     for (size_t bit = 0; bit < 8 * tail.n; bit++) {
         struct sim_disk d;
         sim_init(&d);
@@ -202,15 +139,15 @@ every_flipped_bit_of_a_tail_is_told_or_cuts_it(void **state)
         tail.p[bit / 8] ^= (uint8_t)(1U << bit % 8);
         sim_release(&d);
     }
-    sample_release(&s);
+    kit_sample_release(&s);
 }
 
 static void
-put_blocks(struct buf *out, const struct sample *s, const int *order, int n)
+put_blocks(struct buf *out, const struct kit_sample *s, const int *order, int n)
 {
     buf_clear(out);
     for (int i = 0; i < n; i++) {
-        struct view b = block_of(s, order[i]);
+        struct view b = kit_block(s, order[i]);
         buf_append(out, b.p, b.n);
     }
 }
@@ -219,10 +156,10 @@ static void
 swapped_doubled_and_removed_blocks_are_told_and_not_spliced_in(void **state)
 {
     (void)state;
-    struct sample s;
+    struct kit_sample s;
     AUTO(buf) out = { 0 };
     int order[65];
-    sample_init(&s, COUNT, 1500);
+    kit_sample_init(&s, COUNT, 1500);
     for (int a = 0; a < s.blocks; a++) {
         for (int b = 0; b < s.blocks; b++) {
             int n = 0;
@@ -251,7 +188,7 @@ swapped_doubled_and_removed_blocks_are_told_and_not_spliced_in(void **state)
         assert_true(res.notes.damages > 0 || a == s.blocks - 1);
         assert_true(res.notes.count > 0);
     }
-    sample_release(&s);
+    kit_sample_release(&s);
 }
 
 static void
@@ -383,13 +320,13 @@ static void
 a_version_that_is_not_ours_is_refused_by_name(void **state)
 {
     (void)state;
-    struct sample s;
-    sample_init(&s, 10, 1 << 20);
+    struct kit_sample s;
+    kit_sample_init(&s, 10, 1 << 20);
     s.file.p[4] = 7;
     read_bytes((struct view){ s.file.p, s.file.n });
     assert_int_equal(res.count, 0);
     assert_non_null(strstr(res.notes.list[0].text, "version 7"));
-    sample_release(&s);
+    kit_sample_release(&s);
 }
 
 /* -- seeking -- */
@@ -403,7 +340,7 @@ static void
 seeking_finds_what_reading_from_the_start_finds(void **state)
 {
     (void)state;
-    struct sample s;
+    struct kit_sample s;
     struct tape_io_memory m;
     struct tape_reader_options opt = { 0 };
     struct tape_reader *r;
@@ -411,7 +348,7 @@ seeking_finds_what_reading_from_the_start_finds(void **state)
     struct err err;
     static struct place all[COUNT + 8];
     int n = 0;
-    sample_init(&s, COUNT, 1500);
+    kit_sample_init(&s, COUNT, 1500);
     tape_io_memory_init(&m, KIT_PATH, (struct view){ s.file.p, s.file.n });
     assert_int_equal(tape_reader_open(&r, &m.io, KIT_PATH, &opt, &err), 0);
     for (uint64_t off = 0; tape_reader_next(r, &rec); n++) {
@@ -444,7 +381,7 @@ seeking_finds_what_reading_from_the_start_finds(void **state)
         }
     }
     tape_reader_close(r);
-    sample_release(&s);
+    kit_sample_release(&s);
 }
 
 /* -- a recording that is being made -- */

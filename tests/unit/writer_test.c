@@ -294,7 +294,10 @@ quality_steps_down_while_blocks_pile_up_and_comes_back(void **state)
      * decides. */
     for (uint64_t left = 30; left; left--) {
         int quality = let_one_through(w);
-        assert_int_equal(quality, left == 30 ? quality : left > 16 ? 0 : left > 8 ? 1 : 4);
+        assert_int_equal(quality, left == 30  ? quality
+                                  : left > 16 ? 0
+                                  : left > 8  ? 1
+                                              : 4);
     }
     open_gate();
     finish(w);
