@@ -65,7 +65,8 @@ gate(struct sim_disk *d, bool is_sync)
     if (d->is_sync_only && !is_sync)
         return 1;
     d->calls++;
-    bool hits = d->calls == d->at_call || (d->is_forever && d->calls > d->at_call);
+    bool hits = d->calls >= d->at_call &&
+                (d->is_forever || d->calls <= d->at_call + d->repeat);
     if (!d->at_call || !hits)
         return 1;
     switch (d->fault) {
@@ -314,7 +315,7 @@ sim_heal(struct sim_disk *d)
     }
     d->fault = SIM_NONE;
     d->is_dead = d->is_forever = d->is_sync_only = false;
-    d->at_call = d->calls = 0;
+    d->at_call = d->calls = d->repeat = 0;
     d->capacity = 0;
 }
 

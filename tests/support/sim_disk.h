@@ -46,6 +46,7 @@ struct sim_disk {
     bool is_forever;
     bool is_sync_only; /* only sync calls count */
     int at_call;       /* 1: the first */
+    int repeat;        /* so many calls more fail, too */
     int calls;         /* so far */
     bool is_dead;
 };

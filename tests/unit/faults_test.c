@@ -112,6 +112,9 @@ fail_each_call(enum tape_sync sync, bool is_forever)
                      is_forever ? "from then on" : "once", n);
             record(&d, sync, &run);
             hit = d.calls >= n;
+            for (uint32_t i = 1; run.is_open && i < COUNT; i++)
+                assert_true(run.saved[i] ||
+                            run.is_told); /* it does not fail in silence */
             sim_heal(&d);
             check_repair(&d, &run, what);
             sim_release(&d);
@@ -245,6 +248,39 @@ each_acknowledged_record_survives_power_loss_when_always_synced(void **state)
     power_loss_at_each_call(TAPE_SYNC_ALWAYS);
 }
 
+/* Trouble first, then the loss of power: what was called safe before, between and after
+ * is there. */
+static void
+promises_hold_when_trouble_comes_before_the_power_goes(void **state)
+{
+    (void)state;
+    static const enum tape_sync policies[] = { TAPE_SYNC_ALWAYS, TAPE_SYNC_BLOCK,
+                                               TAPE_SYNC_INTERVAL };
+    for (size_t p = 0; p < 3; p++) {
+        for (int repeat = 0; repeat < 4; repeat++) {
+            bool hit = true;
+            for (int n = 1; hit; n++) {
+                struct sim_disk d;
+                struct run run;
+                sim_init(&d);
+                d.fault = SIM_ERROR;
+                d.error = n % 2 ? -EIO : -ENOSPC;
+                d.at_call = n;
+                d.repeat = repeat;
+                record(&d, policies[p], &run);
+                hit = d.calls >= n;
+                sim_power_cut(&d, (unsigned)n % 3);
+                if (policies[p] == TAPE_SYNC_ALWAYS)
+                    check_saved(&d, &run, "trouble, then power loss");
+                if (run.is_open)
+                    assert_true(kit_contiguous(&d.io, KIT_PATH) >=
+                                run.st.synced_byte_off);
+                sim_release(&d);
+            }
+        }
+    }
+}
+
 static void
 a_full_disk_leaves_a_marked_gap_and_the_rest(void **state)
 {
@@ -357,6 +393,7 @@ main(void)
         cmocka_unit_test(what_was_synced_each_interval_survives_power_loss),
         cmocka_unit_test(what_was_synced_with_its_block_survives_power_loss),
         cmocka_unit_test(each_acknowledged_record_survives_power_loss_when_always_synced),
+        cmocka_unit_test(promises_hold_when_trouble_comes_before_the_power_goes),
         cmocka_unit_test(a_full_disk_leaves_a_marked_gap_and_the_rest),
         cmocka_unit_test(repair_survives_each_call_failing),
     };

@@ -142,6 +142,31 @@ every_flipped_bit_of_a_tail_is_told_or_cuts_it(void **state)
     kit_sample_release(&s);
 }
 
+static struct view
+text_view(const char *s)
+{
+    return (struct view){ (const uint8_t *)s, strlen(s) };
+}
+
+/* Appends the bytes of DATA; returns how many damages were told. */
+static size_t
+deliver(struct tape_io *io, struct buf *ret)
+{
+    struct tape_notes notes = { 0 };
+    struct tape_reader_options opt = { .notice = tape_notes_add, .ctx = &notes };
+    struct tape_reader *r;
+    struct tape_record rec;
+    struct err err;
+    assert_int_equal(tape_reader_open(&r, io, KIT_PATH, &opt, &err), 0);
+    while (tape_reader_next(r, &rec))
+        if (rec.tag == TAPE_DATA)
+            buf_append(ret, rec.bytes.p, rec.bytes.n);
+    tape_reader_close(r);
+    size_t damages = notes.damages;
+    tape_notes_release(&notes);
+    return damages;
+}
+
 static void
 put_blocks(struct buf *out, const struct kit_sample *s, const int *order, int n)
 {
@@ -205,55 +230,7 @@ put_data_block(struct buf *out, uint64_t ordinal, uint64_t ts_ns, uint64_t off,
                      0);
 }
 
-/* A block of another recording, printed by the agent and stored as it is. */
-static void
-a_planted_block_is_never_delivered_whatever_bit_of_the_header_around_it_flips(
-    void **state)
-{
-    (void)state;
-    AUTO(buf) out = { 0 };
-    AUTO(buf) data = { 0 };
-    struct view before = { (const uint8_t *)"before", 6 },
-                after = { (const uint8_t *)"after", 5 };
-    struct view planted = { (const uint8_t *)"PLANTED", 7 };
-    put_data_block(&out, 0, KIT_START, 0, before);
-    for (int i = 0; i < 2000; i++) {
-        uint8_t byte = (uint8_t)rand();
-        buf_append(&data, &byte, 1);
-        if (i == 500) /* older than what is around it, as all that can be printed is */
-            put_data_block(&data, 1, KIT_START - 1, 1 << 20, planted);
-        if (i == 1000) /* as if it came from the past of this very session */
-            put_data_block(&data, 0, KIT_START + 5, 1 << 20, planted);
-        if (i == 1500)
-            put_data_block(&data, 9, KIT_START + 5, 3, planted);
-    }
-    size_t at = out.n;
-    put_data_block(&out, 1, KIT_START + 10, 6, (struct view){ data.p, data.n });
-    put_data_block(&out, 2, KIT_START + 20, 6 + data.n, after);
-    for (size_t bit = 0; bit < 8 * TAPE_BLOCK_HEAD; bit++) {
-        struct tape_io_memory m;
-        struct tape_reader_options opt = { 0 };
-        struct tape_reader *r;
-        struct tape_record rec;
-        struct err err;
-        bool is_last_there = false;
-        out.p[at + bit / 8] ^= (uint8_t)(1U << bit % 8);
-        tape_io_memory_init(&m, KIT_PATH, (struct view){ out.p, out.n });
-        assert_int_equal(tape_reader_open(&r, &m.io, KIT_PATH, &opt, &err), 0);
-        while (tape_reader_next(r, &rec)) {
-            assert_false(rec.bytes.n == planted.n &&
-                         !memcmp(rec.bytes.p, planted.p, planted.n));
-            is_last_there |= rec.bytes.n == after.n &&
-                             !memcmp(rec.bytes.p, after.p, after.n);
-        }
-        assert_true(is_last_there);
-        tape_reader_close(r);
-        out.p[at + bit / 8] ^= (uint8_t)(1U << bit % 8);
-    }
-}
-
-/* -- other writers' files -- */
-
+/* As other writers make it: no checksum, and header_len 48. */
 static void
 foreign(struct buf *out, size_t head_size)
 {
@@ -271,6 +248,201 @@ foreign(struct buf *out, size_t head_size)
     buf_append(out, head, head_size);
     buf_append(out, packed.p, packed.n);
 }
+
+/* A block of another recording, printed by the agent and stored as it is. */
+static void
+a_planted_block_is_never_delivered_whatever_bit_of_the_header_around_it_flips(
+    void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t ordinal, ts_ns, off;
+    } plants[] = {
+        { 1, KIT_START - 1, 1 << 20 },       /* older than what is around it */
+        { 0, KIT_START + 5, 1 << 20 },       /* of the past of this very session */
+        { 9, KIT_START + 5, 3 },             /* at a place that has gone by */
+        { 1 << 20, KIT_START + 5, 1 << 20 }, /* farther ahead than there is room for */
+    };
+    struct view before = { (const uint8_t *)"before", 6 },
+                after = { (const uint8_t *)"after", 5 };
+    struct view planted = { (const uint8_t *)"PLANTED", 7 };
+    for (size_t k = 0; k < sizeof(plants) / sizeof(plants[0]); k++) {
+        AUTO(buf) out = { 0 };
+        AUTO(buf) data = { 0 };
+        put_data_block(&out, 0, KIT_START, 0, before);
+        for (int i = 0; i < 60000; i++) {
+            uint8_t byte = (uint8_t)rand();
+            buf_append(&data, &byte, 1);
+            if (i == 30000)
+                put_data_block(&data, plants[k].ordinal, plants[k].ts_ns, plants[k].off,
+                               planted);
+        }
+        size_t at = out.n;
+        put_data_block(&out, 1, KIT_START + 10, 6, (struct view){ data.p, data.n });
+        assert_non_null(
+            memmem(out.p + at + 4, out.n - at - 4, "AHRC", 4)); /* stored as it is */
+        put_data_block(&out, 2, KIT_START + 20, 6 + data.n, after);
+        for (size_t bit = 0; bit < 8 * TAPE_BLOCK_HEAD; bit++) {
+            struct tape_io_memory m;
+            AUTO(buf) got = { 0 };
+            out.p[at + bit / 8] ^= (uint8_t)(1U << bit % 8);
+            tape_io_memory_init(&m, KIT_PATH, (struct view){ out.p, out.n });
+            deliver(&m.io, &got);
+            assert_null(memmem(got.p, got.n, planted.p, planted.n));
+            assert_memory_equal(got.p + got.n - after.n, after.p, after.n);
+            out.p[at + bit / 8] ^= (uint8_t)(1U << bit % 8);
+        }
+    }
+}
+
+/* -- one rule each: nothing else could refuse what must not come -- */
+
+static void
+put_tail_file(struct sim_disk *d, uint64_t ordinal, uint8_t session, uint64_t ts_ns,
+              uint64_t off, const char *text)
+{
+    AUTO(buf) out = { 0 };
+    char name[40];
+    struct tape_tail head = { .ordinal = ordinal, .start_byte_off = off };
+    memset(head.session_id, session, sizeof(head.session_id));
+    uint32_t crc = tape_tail_put_head(buf_grow(&out, TAPE_TAIL_HEAD), &head);
+    struct tape_record rec = { .ts_ns = ts_ns,
+                               .byte_off = off,
+                               .bytes = text_view(text) };
+    tape_tail_put_record(&out, &rec, &crc);
+    snprintf(name, sizeof(name), KIT_PATH ".tail-%d", (int)ordinal);
+    sim_put(d, name, (struct view){ out.p, out.n });
+}
+
+static void
+put_file(struct sim_disk *d, const char *name, struct buf *bytes)
+{
+    sim_put(d, name, (struct view){ bytes->p, bytes->n });
+    buf_clear(bytes);
+}
+
+static void
+expect_delivered(struct sim_disk *d, const char *want)
+{
+    AUTO(buf) got = { 0 };
+    size_t damages = deliver(&d->io, &got);
+    assert_string_equal(buf_str(&got), want);
+    assert_true(damages > 0);
+    sim_release(d);
+}
+
+static void
+what_breaks_one_rule_is_refused(void **state)
+{
+    (void)state;
+    const uint64_t t = KIT_START;
+    struct sim_disk d;
+    AUTO(buf) f = { 0 };
+
+    sim_init(&d); /* an ordinal that is not above the last */
+    put_data_block(&f, 0, t, 0, text_view("a"));
+    put_data_block(&f, 2, t + 1, 1, text_view("b"));
+    put_data_block(&f, 2, t + 2, 2, text_view("X"));
+    put_file(&d, KIT_PATH, &f);
+    expect_delivered(&d, "ab");
+
+    sim_init(&d); /* an offset below the end of the last */
+    put_data_block(&f, 0, t, 0, text_view("aaaa"));
+    put_data_block(&f, 1, t + 1, 2, text_view("X"));
+    put_file(&d, KIT_PATH, &f);
+    expect_delivered(&d, "aaaa");
+
+    sim_init(&d); /* a segment's block without checksum */
+    put_data_block(&f, 0, t, 0, text_view("a"));
+    put_file(&d, KIT_PATH, &f);
+    foreign(&f, 44);
+    put_file(&d, KIT_PATH ".1", &f);
+    expect_delivered(&d, "a");
+
+    sim_init(&d); /* a segment's block below what the recording gave */
+    put_data_block(&f, 0, t, 0, text_view("aaaa"));
+    put_file(&d, KIT_PATH, &f);
+    put_data_block(&f, 1, t + 1, 2, text_view("X"));
+    put_file(&d, KIT_PATH ".1", &f);
+    expect_delivered(&d, "aaaa");
+
+    sim_init(&d); /* … or older */
+    put_data_block(&f, 0, t, 0, text_view("aaaa"));
+    put_file(&d, KIT_PATH, &f);
+    put_data_block(&f, 1, t - 1, 4, text_view("X"));
+    put_file(&d, KIT_PATH ".1", &f);
+    expect_delivered(&d, "aaaa");
+
+    sim_init(&d); /* a tail of another session */
+    put_data_block(&f, 0, t, 0, text_view("a"));
+    put_file(&d, KIT_PATH, &f);
+    put_tail_file(&d, 1, 7, t + 1, 1, "b");
+    put_tail_file(&d, 2, 8, t + 2, 2, "X");
+    expect_delivered(&d, "ab");
+
+    sim_init(&d); /* a tail that is older */
+    put_data_block(&f, 0, t, 0, text_view("a"));
+    put_file(&d, KIT_PATH, &f);
+    put_tail_file(&d, 1, 7, t - 1, 1, "X");
+    expect_delivered(&d, "a");
+
+    sim_init(&d); /* a tail below what the recording gave */
+    put_data_block(&f, 0, t, 0, text_view("aaaa"));
+    put_file(&d, KIT_PATH, &f);
+    put_tail_file(&d, 1, 7, t + 1, 2, "X");
+    expect_delivered(&d, "aaaa");
+
+    sim_init(&d); /* a block without checksum behind a torn one that has one */
+    put_data_block(&f, 0, t, 0, text_view("a"));
+    f.p[50] ^= 1;
+    foreign(&f, 44);
+    put_file(&d, KIT_PATH, &f);
+    expect_delivered(&d, "");
+}
+
+static void
+nothing_follows_the_end_of_a_session(void **state)
+{
+    (void)state;
+    struct sim_disk d;
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
+    sim_init(&d);
+    kit_write(&d.io, KIT_PATH, &opt, 5);
+    put_tail_file(&d, 1, 7, KIT_START + 1000000000, 1 << 20, "X");
+    kit_release(&res);
+    kit_read(&d.io, KIT_PATH, &res);
+    assert_int_equal(res.count, 5);
+    assert_true(res.notes.damages > 0);
+    sim_release(&d);
+}
+
+/* What a torn block holds is the agent's output; the tail has the records. */
+static void
+a_block_inside_a_torn_one_is_not_taken_for_the_next(void **state)
+{
+    (void)state;
+    struct sim_disk d;
+    AUTO(buf) f = { 0 };
+    AUTO(buf) data = { 0 };
+    AUTO(buf) got = { 0 };
+    put_data_block(&f, 0, KIT_START, 0, text_view("a"));
+    for (int i = 0; i < 60000; i++) {
+        uint8_t byte = (uint8_t)rand();
+        buf_append(&data, &byte, 1);
+        if (i == 20000) /* of a session that runs at the same time */
+            put_data_block(&data, 1, KIT_START + 5, 1, text_view("PLANTED"));
+    }
+    put_data_block(&f, 1, KIT_START + 5, 1, (struct view){ data.p, data.n });
+    f.n -= 5000;
+    sim_init(&d);
+    put_file(&d, KIT_PATH, &f);
+    put_tail_file(&d, 1, 7, KIT_START + 5, 1, "b");
+    assert_int_equal(deliver(&d.io, &got), 0);
+    assert_string_equal(buf_str(&got), "ab");
+    sim_release(&d);
+}
+
+/* -- other writers' files -- */
 
 static void
 expect_hello(struct tape_io *io, const char *path)
@@ -384,7 +556,73 @@ seeking_finds_what_reading_from_the_start_finds(void **state)
     kit_sample_release(&s);
 }
 
+static void
+seeking_past_a_damaged_header_finds_what_lies_behind_it(void **state)
+{
+    (void)state;
+    struct kit_sample s;
+    kit_sample_init(&s, COUNT, 1500);
+    for (size_t bit = 0; bit < 64; bit++) { /* of block 3's start_byte_off */
+        struct tape_io_memory m;
+        struct tape_reader_options opt = { 0 };
+        struct tape_reader *r;
+        struct tape_record rec;
+        struct err err;
+        uint8_t *p = s.file.p + s.start[3] + 16 + bit / 8;
+        uint64_t want = get_le64(s.file.p + s.start[5] + 16);
+        *p ^= (uint8_t)(1U << bit % 8);
+        tape_io_memory_init(&m, KIT_PATH, (struct view){ s.file.p, s.file.n });
+        assert_int_equal(tape_reader_open(&r, &m.io, KIT_PATH, &opt, &err), 0);
+        for (int again = 0; again < 50; again++) { /* looking in vain is paid for anew */
+            assert_int_equal(tape_reader_seek_byte(r, want), 0);
+            do
+                assert_true(tape_reader_next(r, &rec));
+            while (rec.tag != TAPE_DATA);
+            assert_int_equal(rec.byte_off, want);
+        }
+        tape_reader_close(r);
+        *p ^= (uint8_t)(1U << bit % 8);
+    }
+    kit_sample_release(&s);
+}
+
 /* -- a recording that is being made -- */
+
+static void
+a_slow_reader_of_a_growing_recording_skips_nothing(void **state)
+{
+    (void)state;
+    struct sim_disk d;
+    struct tape_writer *w;
+    struct tape_writer_status st;
+    struct tape_reader *r;
+    struct tape_record rec;
+    struct err err;
+    struct tape_reader_options none = { 0 };
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
+    for (uint32_t pace = 1; pace < 40; pace += 3) {
+        uint32_t next = 20, seen = 0;
+        uint64_t off = 0;
+        sim_init(&d);
+        assert_int_equal(tape_writer_open(&w, &d.io, KIT_PATH, &opt, &err), 0);
+        kit_append(w, 1, next, NULL);
+        assert_int_equal(tape_reader_open(&r, &d.io, KIT_PATH, &none, &err), 0);
+        while (tape_reader_next(r, &rec)) {
+            if (rec.tag == TAPE_DATA) {
+                assert_int_equal(rec.byte_off, off);
+                off += rec.bytes.n;
+            }
+            if (++seen % 5 == 0 && next < 2000) { /* meanwhile */
+                kit_append(w, next, next + pace, NULL);
+                next += pace;
+            }
+        }
+        assert_true(seen >= 20);
+        tape_reader_close(r);
+        assert_int_equal(tape_writer_finish(w, KIT_START, &st, &err), 0);
+        sim_release(&d);
+    }
+}
 
 static void
 reading_while_it_is_written_never_shows_damage(void **state)
@@ -426,10 +664,15 @@ main(void)
         cmocka_unit_test(swapped_doubled_and_removed_blocks_are_told_and_not_spliced_in),
         cmocka_unit_test(
             a_planted_block_is_never_delivered_whatever_bit_of_the_header_around_it_flips),
+        cmocka_unit_test(what_breaks_one_rule_is_refused),
+        cmocka_unit_test(nothing_follows_the_end_of_a_session),
+        cmocka_unit_test(a_block_inside_a_torn_one_is_not_taken_for_the_next),
         cmocka_unit_test(a_header_that_says_48_and_has_44_bytes_is_read),
         cmocka_unit_test(a_header_that_really_has_48_bytes_is_read),
         cmocka_unit_test(a_version_that_is_not_ours_is_refused_by_name),
         cmocka_unit_test(seeking_finds_what_reading_from_the_start_finds),
+        cmocka_unit_test(seeking_past_a_damaged_header_finds_what_lies_behind_it),
+        cmocka_unit_test(a_slow_reader_of_a_growing_recording_skips_nothing),
         cmocka_unit_test(reading_while_it_is_written_never_shows_damage),
     };
     int failed = cmocka_run_group_tests_name("reader", tests, NULL, NULL);
