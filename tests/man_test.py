@@ -13,7 +13,6 @@ import tempfile
 from pathlib import Path
 
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
-ALWAYS = {"-h", "--help"}  # in each page, in no list
 
 
 def run(*args):
@@ -50,7 +49,7 @@ def options_of_help(help_text):
 def options_of_page(page):
     """The options that have an entry: lines without indentation that begin with one."""
     lines = re.findall(r"^-.*$", section(page, "OPTIONS"), re.M)
-    return set(OPTION.findall(" ".join(lines))) - ALWAYS
+    return set(OPTION.findall(" ".join(lines)))
 
 
 def compare(what, ours, theirs):
