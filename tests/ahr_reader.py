@@ -142,6 +142,9 @@ def read_tail(suffix, file):
     """A tail (section 4) in the shape of a block; `records` is None when its header is bad."""
     tail = SimpleNamespace(suffix=suffix, at=0, end=len(file), ordinal=int(suffix[6:]), span=None, damage=None,
                            last=False, records=None)
+    tail.session = None
+    if len(file) < 44:
+        return tail
     magic, version, size, tail.session, ordinal, tail.off, crc = unpack_from("<4sHH16sQQI", file)
     if (magic, version, size, ordinal, crc) != (b"AHRT", 1, 44, tail.ordinal, crc32c(file[:40])):
         return tail
@@ -177,7 +180,8 @@ def read_files(path):
             blocks, torn = read_blocks(suffix, file)
             torn_ends += [(suffix, *torn)] if torn else []
         else:
-            blocks = [read_tail(suffix, file)] if len(file) >= 44 and any(file) else []  # I14: empty
+            is_empty = not any(file) or len(file) < 44 and b"AHRT".startswith(file[:4])  # I14
+            blocks = [] if is_empty else [read_tail(suffix, file)]
         for block in blocks:
             copies.setdefault(block.ordinal, []).append(block)
     return copies, torn_ends

@@ -347,9 +347,9 @@ load_segment(struct tape_reader *r, const struct choice *c, struct tape_piece *r
     return true;
 }
 
-/* A block that was delivered from another file. A copy is the same to the bit; a file
- * with another block of that ordinal is no part of this recording, and nothing more is
- * taken from it. */
+/* Format, I20: a block that was delivered from another file. A copy is the same to the
+ * bit; a file with another block of that ordinal is no part of this recording, and
+ * nothing more is taken from it. */
 static void
 compare_copy(struct tape_reader *r, const struct choice *c)
 {
@@ -487,6 +487,7 @@ load_tail(struct tape_reader *r, struct tail_source *t, struct tape_piece *ret)
     return true;
 }
 
+/* Format, I19. */
 static void
 tell_missing(struct tape_reader *r, const struct choice *c, const struct tape_piece *p)
 {

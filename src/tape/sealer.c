@@ -157,9 +157,9 @@ finish_job(struct sealer *s, struct seal_job *job)
     list_push(&s->done, job);
 }
 
-/* Removes the tail of a job that is safe. One that cannot be removed is dropped by
- * recovery, since its ordinal is sealed. Called and returns with the lock held; either
- * thread may do it. */
+/* Removes the tail of a job that is safe (format, I13). One that cannot be removed is
+ * dropped by recovery, since its ordinal is sealed. Called and returns with the lock
+ * held; either thread may do it. */
 static void
 drop_one(struct sealer *s)
 {

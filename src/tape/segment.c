@@ -102,7 +102,8 @@ segment_jump(struct segment *s, uint64_t off, uint64_t ordinal)
     set_budgets(s);
 }
 
-/* Gives the block its whole ordinal; false when it is not above the last one's. */
+/* Gives the block its whole ordinal (format, I6); false when it is not above the last
+ * one's. */
 static bool
 complete_ordinal(const struct segment *s, struct tape_block *b, uint64_t skipped)
 {
@@ -252,7 +253,7 @@ count_torn(const struct segment *at, struct window *w)
     }
 }
 
-/* From the bad place at s->pos to the next good one, or the end. */
+/* From the bad place at s->pos to the next good one, or the end (format, I16). */
 static void
 skip_bad(struct segment *s, struct window *w, uint64_t claimed, struct buf *records)
 {

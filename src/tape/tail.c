@@ -78,6 +78,7 @@ judge_rest(struct view rest)
     return is_cut ? TAPE_TAIL_TORN : TAPE_TAIL_DAMAGED;
 }
 
+/* Format, I14. */
 enum tape_tail_end
 tape_tail_get_records(struct view in, struct buf *records, size_t *ret_good)
 {

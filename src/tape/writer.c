@@ -264,7 +264,7 @@ seal(struct tape_writer *w)
         w->cur = NULL;
 }
 
-/* Brings cur's tail up to date, if the last failure is long enough ago. */
+/* Brings cur's tail up to date (format, I12), if the last failure is long enough ago. */
 static void
 save(struct tape_writer *w)
 {
