@@ -306,13 +306,13 @@ join(struct repair *rp, struct err *err)
     if (fd < 0)
         return fail(rp, fd, "join", err);
     r = copy_pieces(rp, fd, err);
-    if (r < 0) {
-        rp->io->ops->unlink(rp->io, path);
-    } else {
+    if (!r) {
         r = put_in_place(rp, path, fd);
         if (r < 0)
             fail(rp, r, "join", err);
     }
+    if (r < 0)
+        rp->io->ops->unlink(rp->io, path); /* if it is still called so */
     if (!r)
         r = remove_tails(rp, err);
     rp->io->ops->close(rp->io, fd);
