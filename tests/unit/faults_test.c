@@ -305,6 +305,10 @@ a_full_disk_leaves_a_marked_gap_and_the_rest(void **state)
         dropped += tape_writer_append(w, rec) == TAPE_DROPPED;
     }
     assert_true(dropped > 0);
+    struct tape_record resize = {
+        .tag = TAPE_RESIZE, .ts_ns = rec.ts_ns, .cols = 132, .rows = 50
+    };
+    assert_int_equal(tape_writer_append(w, resize), TAPE_DROPPED); /* for now */
     struct err trouble;
     assert_true(tape_writer_trouble(w, &trouble));
     assert_non_null(strstr(trouble.text, "No space left on device"));
@@ -321,8 +325,10 @@ a_full_disk_leaves_a_marked_gap_and_the_rest(void **state)
     struct tape_reader_options ropt = { 0 };
     struct tape_record got;
     uint64_t next = 0, missing = 0, marked = 0;
+    uint16_t cols = 0;
     assert_int_equal(tape_reader_open(&r, &d.io, KIT_PATH, &ropt, &err), 0);
     while (tape_reader_next(r, &got)) {
+        cols = got.tag == TAPE_RESIZE ? got.cols : cols;
         if (got.tag == TAPE_MARK && got.code == TAPE_MARK_GAP)
             marked += got.val;
         if (got.tag != TAPE_DATA)
@@ -330,6 +336,7 @@ a_full_disk_leaves_a_marked_gap_and_the_rest(void **state)
         assert_memory_equal(got.bytes.p, piece, PIECE);
         missing += got.byte_off - next;
         assert_int_equal(missing, marked); /* the mark stands before the record */
+        assert_int_equal(cols, missing ? 132 : 80); /* and so does the last size */
         next = got.byte_off + got.bytes.n;
     }
     tape_reader_close(r);

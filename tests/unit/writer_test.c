@@ -125,6 +125,15 @@ finish(struct tape_writer *w)
     return st;
 }
 
+/* On a disk that takes nothing any more. */
+static void
+finish_dead(struct tape_writer *w)
+{
+    struct tape_writer_status st;
+    struct err err;
+    assert_true(tape_writer_finish(w, KIT_START, &st, &err) < 0);
+}
+
 static void
 an_appended_record_is_in_a_file_at_once(void **state)
 {
@@ -343,6 +352,73 @@ a_stuck_disk_holds_the_caller_up_once_then_memory_then_a_gap(void **state)
     sim_release(&d);
 }
 
+/* Waits, within reason, until so much is called safe from the loss of power. */
+static bool
+is_synced_up_to(struct tape_writer *w, uint64_t byte_off)
+{
+    struct tape_writer_status st = { 0 };
+    for (int i = 0; i < 20000 && st.synced_byte_off < byte_off; i++) {
+        usleep(500);
+        tape_writer_status(w, &st);
+    }
+    return st.synced_byte_off >= byte_off;
+}
+
+static void
+a_quiet_session_is_synced_each_interval(void **state)
+{
+    (void)state;
+    struct sim_disk d;
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_INTERVAL);
+    struct tape_writer_status st;
+    opt.block_bytes = 1 << 20;
+    sim_init(&d);
+    struct tape_writer *w = open_on(&d, &opt);
+    kit_append(w, 1, 10, NULL); /* nothing is sealed */
+    tape_writer_status(w, &st);
+    assert_true(is_synced_up_to(w, st.byte_off));
+    d.fault = SIM_POWER;
+    d.at_call = d.calls + 1;
+    finish_dead(w);
+    sim_power_cut(&d, 0);
+    kit_release(&res);
+    kit_read(&d.io, KIT_PATH, &res);
+    assert_int_equal(res.count, 10);
+    sim_release(&d);
+}
+
+static ssize_t
+refuse_blocks(struct tape_io *io, int fd, const void *p, size_t n, uint64_t off)
+{
+    bool is_block = n >= 4 && !memcmp(p, "AHRC", 4);
+    return is_block ? -EIO : under->write(io, fd, p, n, off);
+}
+
+static void
+what_waits_to_be_written_is_not_called_synced(void **state)
+{
+    (void)state;
+    struct sim_disk d;
+    struct tape_io_ops ops;
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_INTERVAL);
+    struct tape_writer_status st;
+    gate_disk(&d, &ops);
+    ops.write = refuse_blocks; /* tails can be written, the recording cannot */
+    struct tape_writer *w = open_on(&d, &opt);
+    kit_append(w, 1, 60, NULL);
+    for (int i = 0; i < 20; i++) { /* many intervals */
+        usleep(1000);
+        tape_writer_tick(w, KIT_START);
+    }
+    tape_writer_status(w, &st);
+    uint64_t synced = st.synced_byte_off;
+    finish_dead(w);
+    sim_power_cut(&d, 0);
+    assert_true(kit_contiguous(&d.io, KIT_PATH) >= synced);
+    sem_destroy(&gate);
+    sim_release(&d);
+}
+
 static void
 two_writers_of_one_file_are_one_too_many(void **state)
 {
@@ -399,6 +475,8 @@ main(void)
         cmocka_unit_test(a_block_is_sealed_when_its_time_is_up),
         cmocka_unit_test(quality_steps_down_while_blocks_pile_up_and_comes_back),
         cmocka_unit_test(a_stuck_disk_holds_the_caller_up_once_then_memory_then_a_gap),
+        cmocka_unit_test(a_quiet_session_is_synced_each_interval),
+        cmocka_unit_test(what_waits_to_be_written_is_not_called_synced),
         cmocka_unit_test(two_writers_of_one_file_are_one_too_many),
         cmocka_unit_test(a_copy_left_beside_a_recording_is_not_joined_into_it),
     };
