@@ -419,6 +419,35 @@ what_waits_to_be_written_is_not_called_synced(void **state)
     sim_release(&d);
 }
 
+/* One block is in memory alone: those after it may be safe, the session up to them is
+ * not. */
+static void
+nothing_behind_a_hole_is_called_synced(void **state)
+{
+    (void)state;
+    for (int n = 1; n < 30; n++) {
+        struct sim_disk d;
+        struct tape_io_ops ops;
+        struct tape_writer_options opt = kit_options(TAPE_SYNC_ALWAYS);
+        struct tape_writer_status st;
+        gate_disk(&d, &ops);
+        ops.write = refuse_blocks;
+        d.fault = SIM_ERROR;
+        d.error = -EIO;
+        d.is_sync_only = true;
+        d.at_call = n; /* one sync of a tail fails */
+        struct tape_writer *w = open_on(&d, &opt);
+        kit_append(w, 1, 60, NULL);
+        tape_writer_status(w, &st);
+        uint64_t synced = st.synced_byte_off;
+        finish_dead(w);
+        sim_power_cut(&d, 0);
+        assert_true(kit_contiguous(&d.io, KIT_PATH) >= synced);
+        sem_destroy(&gate);
+        sim_release(&d);
+    }
+}
+
 static void
 two_writers_of_one_file_are_one_too_many(void **state)
 {
@@ -477,6 +506,7 @@ main(void)
         cmocka_unit_test(a_stuck_disk_holds_the_caller_up_once_then_memory_then_a_gap),
         cmocka_unit_test(a_quiet_session_is_synced_each_interval),
         cmocka_unit_test(what_waits_to_be_written_is_not_called_synced),
+        cmocka_unit_test(nothing_behind_a_hole_is_called_synced),
         cmocka_unit_test(two_writers_of_one_file_are_one_too_many),
         cmocka_unit_test(a_copy_left_beside_a_recording_is_not_joined_into_it),
     };
