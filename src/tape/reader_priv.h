@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_priv.h -- a reader's insides, for reading (reader.c) and seeking (seek.c). */
+/* reader_priv.h -- a reader's insides, for reading (reader.c, reader_tail.c) and seeking
+ * (seek.c). */
 #ifndef TAPE_READER_PRIV_H
 #define TAPE_READER_PRIV_H
 
@@ -74,5 +75,16 @@ struct tape_reader {
     struct index_entry *index;
     size_t index_count, index_stride;
 };
+
+void reader_notify(struct tape_reader *r, enum tape_notice_kind kind, const char *file,
+                   uint64_t off, uint64_t len, const char *text);
+void reader_notify_tail(struct tape_reader *r, enum tape_notice_kind kind,
+                        const struct tail_source *t, uint64_t off, uint64_t len,
+                        const char *text);
+/* Delivers the tail's good records; false when there are none. */
+bool reader_load_tail(struct tape_reader *r, struct tail_source *t,
+                      struct tape_piece *ret);
+/* The tail of a block that was found sealed: only whether something unusable is in it. */
+void reader_inspect_tail(struct tape_reader *r, struct tail_source *t);
 
 #endif

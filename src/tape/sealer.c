@@ -15,15 +15,10 @@
 #include <signal.h>
 
 #include "base/clock.h"
+#include "tape/job_priv.h"
 #include "tape/names.h"
 
 #define SECOND 1000000000ULL
-
-struct job_list {
-    struct seal_job *first, **end;
-    size_t count;
-    size_t bytes; /* of records */
-};
 
 struct sealer {
     struct tape_io *io; /* borrowed */
@@ -66,60 +61,6 @@ struct sealer {
 };
 
 static void
-list_init(struct job_list *l)
-{
-    l->first = NULL;
-    l->end = &l->first;
-    l->count = l->bytes = 0;
-}
-
-static void
-list_push(struct job_list *l, struct seal_job *job)
-{
-    job->next = NULL;
-    *l->end = job;
-    l->end = &job->next;
-    l->count++;
-    l->bytes += job->raw_len;
-}
-
-static struct seal_job *
-list_pop(struct job_list *l)
-{
-    struct seal_job *job = l->first;
-    if (!job)
-        return NULL;
-    l->first = job->next;
-    if (!l->first)
-        l->end = &l->first;
-    l->count--;
-    l->bytes -= job->raw_len;
-    return job;
-}
-
-/* `from` comes before what is in `to`; from is empty afterwards. */
-static void
-list_prepend(struct job_list *to, struct job_list *from)
-{
-    if (!from->first)
-        return;
-    *from->end = to->first;
-    if (!to->first)
-        to->end = from->end;
-    to->first = from->first;
-    to->count += from->count;
-    to->bytes += from->bytes;
-    list_init(from);
-}
-
-void
-seal_job_free(struct seal_job *job)
-{
-    buf_release(&job->bytes);
-    free(job);
-}
-
-static void
 tell(struct sealer *s, bool *is_told, int code, const char *what)
 {
     if (*is_told || s->is_trouble_new) /* one at a time */
@@ -154,7 +95,7 @@ made_progress(struct sealer *s)
 static void
 finish_job(struct sealer *s, struct seal_job *job)
 {
-    list_push(&s->done, job);
+    job_list_push(&s->done, job);
 }
 
 /* Removes the tail of a job that is safe (format, I13). One that cannot be removed is
@@ -163,7 +104,7 @@ finish_job(struct sealer *s, struct seal_job *job)
 static void
 drop_one(struct sealer *s)
 {
-    struct seal_job *job = list_pop(&s->done);
+    struct seal_job *job = job_list_pop(&s->done);
     size_t raw_len = job->raw_len;
     pthread_mutex_unlock(&s->lock);
     if (job->tail_fd >= 0) {
@@ -280,14 +221,14 @@ write_one(struct sealer *s)
         pthread_cond_broadcast(&s->room);
         return;
     }
-    list_pop(&s->queue);
+    job_list_pop(&s->queue);
     s->quality = quality;
     s->sealed_blocks++;
     if (!job->is_saved)
         s->unsaved_bytes -= job->raw_len;
     job->is_saved = true;
     if (syncs(s)) {
-        list_push(&s->unsynced, job);
+        job_list_push(&s->unsynced, job);
         s->unsynced_end_off = job->end_byte_off;
         set_dirty(s);
     } else {
@@ -347,7 +288,7 @@ leave_segment(struct sealer *s)
     }
     close_segment(s);
     s->segment++;
-    list_prepend(&s->queue, &s->unsynced);
+    job_list_prepend(&s->queue, &s->unsynced);
 }
 
 /* Called and returns with the lock held; lets go of it for the work. */
@@ -387,7 +328,7 @@ sync_all(struct sealer *s)
     /* Nothing has been written meanwhile: all of the list is covered, or is beyond help.
      */
     while (s->unsynced.count && (!is_segment_bad || s->has_given_up_sync))
-        finish_job(s, list_pop(&s->unsynced));
+        finish_job(s, job_list_pop(&s->unsynced));
     if (off > s->synced_off)
         s->synced_off = off;
     made_progress(s);
@@ -478,7 +419,7 @@ init_locks(struct sealer *s)
 static void
 free_jobs(struct sealer *s, struct job_list *l)
 {
-    for (struct seal_job *job; (job = list_pop(l));) {
+    for (struct seal_job *job; (job = job_list_pop(l));) {
         if (job->tail_fd >= 0)
             s->io->ops->close(s->io, job->tail_fd);
         seal_job_free(job);
@@ -520,9 +461,9 @@ sealer_start(struct sealer **ret, struct tape_io *io, const char *path, int fd,
     s->quality = opt->quality;
     s->is_segment_new = true;
     s->progress_at_ns = clock_mono_ns();
-    list_init(&s->queue);
-    list_init(&s->unsynced);
-    list_init(&s->done);
+    job_list_init(&s->queue);
+    job_list_init(&s->unsynced);
+    job_list_init(&s->done);
     init_locks(s);
 
     /* Signals are for the thread that appends. */
@@ -567,7 +508,7 @@ sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait)
             wait_until(s, &s->room, since_ns + s->opt.patience_ns);
     }
     if (!r) {
-        list_push(&s->queue, job);
+        job_list_push(&s->queue, job);
         s->waiting_blocks++;
         s->waiting_bytes += job->raw_len;
         s->unsaved_bytes += job->is_saved ? 0 : job->raw_len;

@@ -9,8 +9,8 @@
 #ifndef TAPE_SEALER_PRIV_H
 #define TAPE_SEALER_PRIV_H
 
-#include "tape/block.h"
 #include "tape/io.h"
+#include "tape/job_priv.h"
 #include "tape/writer.h"
 
 enum {
@@ -22,24 +22,10 @@ enum {
     TAPE_RETRIES = 20,            /* attempts within the writer's patience */
 };
 
-struct seal_job {
-    struct seal_job *next;
-    struct tape_block head;
-    uint64_t end_byte_off;
-    struct buf bytes;     /* the records; after packing, the block */
-    size_t raw_len;       /* bytes of records */
-    int tail_fd;          /* -1: none */
-    bool is_tail_suspect; /* a sync of it has failed; the appending thread's own note */
-    bool is_tail_named;   /* the folder was synced with its name in it; likewise */
-    bool is_saved;        /* it is whole in some file */
-    bool is_packed;
-};
-
 struct sealer;
 
 int sealer_start(struct sealer **ret, struct tape_io *io, const char *path, int fd,
                  const struct tape_writer_options *opt, struct err *err);
-void seal_job_free(struct seal_job *job);
 enum sealer_wait { SEALER_NO_WAIT, SEALER_WAIT, SEALER_FORCE };
 /*
  * Hands the job over. When the queue is full, SEALER_WAIT waits for room, at most 2 s

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* job_priv.h -- a block on its way from the writer to the recording, and lists of such.
+ */
+#ifndef TAPE_JOB_PRIV_H
+#define TAPE_JOB_PRIV_H
+
+#include "tape/block.h"
+
+struct seal_job {
+    struct seal_job *next;
+    struct tape_block head;
+    uint64_t end_byte_off;
+    struct buf bytes;     /* the records; after packing, the block */
+    size_t raw_len;       /* bytes of records */
+    int tail_fd;          /* -1: none */
+    bool is_tail_suspect; /* a sync of it has failed; the appending thread's own note */
+    bool is_tail_named;   /* the folder was synced with its name in it; likewise */
+    bool is_saved;        /* it is whole in some file */
+    bool is_packed;
+};
+
+struct job_list {
+    struct seal_job *first, **end;
+    size_t count;
+    size_t bytes; /* of records */
+};
+
+void seal_job_free(struct seal_job *job);
+void job_list_init(struct job_list *l);
+void job_list_push(struct job_list *l, struct seal_job *job);
+/* The first one, or NULL. */
+struct seal_job *job_list_pop(struct job_list *l);
+/* `from` comes before what is in `to`; from is empty afterwards. */
+void job_list_prepend(struct job_list *to, struct job_list *from);
+
+#endif
