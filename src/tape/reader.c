@@ -444,8 +444,7 @@ tape_reader_next_piece(struct tape_reader *r, struct tape_piece *ret)
         pass(r, &c);
         tell_oddities(r, &p);
         r->next_ordinal = c.ordinal + 1;
-        if (p.is_tail) /* it may have grown since: what comes later must not be joined to
-                          it */
+        if (p.is_tail) /* it may have grown since: nothing later may be joined to it */
             r->looks = READER_LOOKS_MAX;
         r->is_last_seen = p.head.flags & TAPE_BLOCK_LAST;
         r->last_crc = p.head.crc;

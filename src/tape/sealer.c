@@ -325,8 +325,7 @@ sync_all(struct sealer *s)
         s->suspect_tail_fd = round.open_tail_fd;
     if (is_segment_bad)
         leave_segment(s);
-    /* Nothing has been written meanwhile: all of the list is covered, or is beyond help.
-     */
+    /* Nothing was written meanwhile: the whole list is covered, or beyond help. */
     while (s->unsynced.count && (!is_segment_bad || s->has_given_up_sync))
         finish_job(s, job_list_pop(&s->unsynced));
     if (off > s->synced_off)
@@ -624,7 +623,7 @@ sealer_finish(struct sealer *s, struct tape_writer_status *st, bool *ret_segment
     st->unsaved_bytes = 0;
     for (struct seal_job *job = s->queue.first; job; job = job->next)
         if (!job->is_saved)
-            st->unsaved_bytes += job->end_byte_off - job->head.start_byte_off;
+            st->unsaved_bytes += job->data_bytes - job->saved_data_bytes;
     *ret_segments = s->segment > 0;
     sealer_status(s, st);
     close_segment(s);

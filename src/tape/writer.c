@@ -225,6 +225,7 @@ write_tail(struct tape_writer *w)
     if (r < 0)
         return r;
     w->saved_len = w->frames.n;
+    cur->saved_data_bytes = cur->data_bytes;
     if (w->opt.sync != TAPE_SYNC_ALWAYS)
         return 0;
     r = cur->is_tail_suspect ? -EIO : tape_io_sync(w->io, cur->tail_fd);
@@ -315,6 +316,7 @@ add(struct tape_writer *w, const struct tape_record *rec)
     buf_append(bytes, w->frames.p + w->frames.n - n, n);
     w->cur->raw_len = bytes->n;
     w->cur->head.record_count++;
+    w->cur->data_bytes += rec->tag == TAPE_DATA ? rec->bytes.n : 0;
     return 0;
 }
 

@@ -387,6 +387,20 @@ a_quiet_session_is_synced_each_interval(void **state)
     sim_release(&d);
 }
 
+/* Takes the power away from a disk that refuses blocks: what was called synced is there.
+ */
+static void
+expect_promise_kept(struct tape_writer *w, struct sim_disk *d)
+{
+    struct tape_writer_status st;
+    tape_writer_status(w, &st);
+    finish_dead(w);
+    sim_power_cut(d, 0);
+    assert_true(kit_contiguous(&d->io, KIT_PATH) >= st.synced_byte_off);
+    sem_destroy(&gate);
+    sim_release(d);
+}
+
 static ssize_t
 refuse_blocks(struct tape_io *io, int fd, const void *p, size_t n, uint64_t off)
 {
@@ -401,7 +415,6 @@ what_waits_to_be_written_is_not_called_synced(void **state)
     struct sim_disk d;
     struct tape_io_ops ops;
     struct tape_writer_options opt = kit_options(TAPE_SYNC_INTERVAL);
-    struct tape_writer_status st;
     gate_disk(&d, &ops);
     ops.write = refuse_blocks; /* tails can be written, the recording cannot */
     struct tape_writer *w = open_on(&d, &opt);
@@ -410,13 +423,7 @@ what_waits_to_be_written_is_not_called_synced(void **state)
         usleep(1000);
         tape_writer_tick(w, KIT_START);
     }
-    tape_writer_status(w, &st);
-    uint64_t synced = st.synced_byte_off;
-    finish_dead(w);
-    sim_power_cut(&d, 0);
-    assert_true(kit_contiguous(&d.io, KIT_PATH) >= synced);
-    sem_destroy(&gate);
-    sim_release(&d);
+    expect_promise_kept(w, &d);
 }
 
 /* One block is in memory alone: those after it may be safe, the session up to them is
@@ -429,7 +436,6 @@ nothing_behind_a_hole_is_called_synced(void **state)
         struct sim_disk d;
         struct tape_io_ops ops;
         struct tape_writer_options opt = kit_options(TAPE_SYNC_ALWAYS);
-        struct tape_writer_status st;
         gate_disk(&d, &ops);
         ops.write = refuse_blocks;
         d.fault = SIM_ERROR;
@@ -441,13 +447,7 @@ nothing_behind_a_hole_is_called_synced(void **state)
             kit_append(w, i, i + 1, NULL);
             usleep(20); /* so that it is tried again */
         }
-        tape_writer_status(w, &st);
-        uint64_t synced = st.synced_byte_off;
-        finish_dead(w);
-        sim_power_cut(&d, 0);
-        assert_true(kit_contiguous(&d.io, KIT_PATH) >= synced);
-        sem_destroy(&gate);
-        sim_release(&d);
+        expect_promise_kept(w, &d);
     }
 }
 
