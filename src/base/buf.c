@@ -19,6 +19,16 @@ buf_clear(struct buf *b)
     b->failed = 0;
 }
 
+void
+buf_shrink(struct buf *b)
+{
+    uint8_t *p = b->n ? realloc(b->p, b->n) : NULL;
+    if (p) {
+        b->p = p;
+        b->cap = b->n;
+    }
+}
+
 int
 buf_reserve(struct buf *b, size_t more)
 {

@@ -33,6 +33,8 @@ enum { BUF_CEILING = 64 << 20 };
 void buf_release(struct buf *b);
 /* Forget the contents and the failure; the memory stays. */
 void buf_clear(struct buf *b);
+/* Give back the memory behind the contents. */
+void buf_shrink(struct buf *b);
 /* Room for `more` bytes behind the contents. */
 int buf_reserve(struct buf *b, size_t more);
 /* Grow by n bytes whose values the caller sets; NULL on failure. */

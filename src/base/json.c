@@ -90,3 +90,10 @@ json_bool(struct json *j, bool v)
     separate(j);
     buf_puts(j->out, v ? "true" : "false");
 }
+
+void
+json_null(struct json *j)
+{
+    separate(j);
+    buf_puts(j->out, "null");
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* lines.c -- rows for reading: screen, scrollback, marked lines, all of them in order. */
+#include <errno.h>
+
+#include "term/term_priv.h"
+#include "term/utf8_priv.h"
+
+/* A line may be of 10,000 clusters. */
+enum { LINE_CEILING = 16 << 20 };
+
+void
+term_line_release(struct term_line *line)
+{
+    buf_release(&line->text);
+    buf_release(&line->memory);
+    *line = (struct term_line){ 0 };
+}
+
+static void
+begin_line(struct term_line *line)
+{
+    line->text.ceiling = line->memory.ceiling = LINE_CEILING;
+    buf_clear(&line->text);
+    buf_clear(&line->memory);
+    line->is_alternate = false;
+}
+
+static void
+add_span(struct term_line *line, uint32_t start, uint32_t end,
+         const struct term_style *style, const char *uri)
+{
+    static const struct term_style plain;
+    if (!memcmp(style, &plain, sizeof(plain)))
+        return;
+    struct term_span span = { .start = start, .end = end, .style = *style, .uri = uri };
+    buf_append(&line->memory, &span, sizeof(span));
+}
+
+/* Spaces at the end go, unless a span makes them visible; so it is for `text` only. */
+static int
+end_line(struct term_line *line)
+{
+    struct buf *text = &line->text;
+    while (text->n && text->p[text->n - 1] == ' ') {
+        text->n--;
+        line->cols--;
+    }
+    line->spans = (const void *)line->memory.p;
+    line->n_spans = line->memory.n / sizeof(struct term_span);
+    if (text->failed || line->memory.failed)
+        return -ENOMEM;
+    buf_str(text); /* a NUL behind it, for convenience */
+    return text->failed;
+}
+
+static void
+add_text(struct term_line *line, struct view text)
+{
+    if (text.n)
+        buf_append(&line->text, text.p, text.n);
+    else
+        buf_puts(&line->text, " ");
+}
+
+/* -- from the scrollback -- */
+
+static int
+line_from_packed(const struct term_packed *packed, struct term_line *line)
+{
+    begin_line(line);
+    line->cols = packed->cells;
+    line->last_write_byte = packed->stamp;
+    line->is_wrapped = packed->is_wrapped;
+    if (packed->is_ascii) {
+        uint8_t *p = buf_grow(&line->text, packed->cells);
+        for (uint32_t i = 0; p && i < packed->cells; i++)
+            p[i] = packed->text.p[i] ? packed->text.p[i] : ' ';
+    } else {
+        struct term_packed_cell cell = { 0 };
+        while (term_packed_next_cell(packed, &cell))
+            add_text(line, cell.text);
+    }
+    struct term_run run = { 0 };
+    while (term_packed_next_run(packed, &run)) {
+        const char *uri;
+        struct term_style style = term_page_style(packed->page, run.style, &uri);
+        add_span(line, run.start, run.end, &style, uri);
+    }
+    return end_line(line);
+}
+
+/* -- from a screen -- */
+
+/* The text of a cell; scratch has room for a character. */
+static struct view
+cell_text(const struct term *t, uint32_t cell, uint8_t scratch[4])
+{
+    uint32_t value = cell & TERM_CELL_VALUE;
+    if (cell & TERM_CELL_CLUSTER)
+        return term_cluster_text(&t->tables, value);
+    if (!value || cell & (TERM_CELL_TAIL | TERM_CELL_PAD))
+        return (struct view){ 0 };
+    return (struct view){ scratch, term_utf8_put(scratch, value) };
+}
+
+static int
+line_from_row(const struct term *t, const struct term_row *row, struct term_line *line)
+{
+    uint32_t cells = term_row_length(row);
+    begin_line(line);
+    line->cols = cells;
+    line->last_write_byte = row->stamp;
+    line->is_wrapped = row->is_wrapped;
+    for (uint32_t i = 0; i < cells; i++) {
+        uint8_t scratch[4];
+        if (row->text[i] != TERM_CELL_TAIL)
+            add_text(line, cell_text(t, row->text[i], scratch));
+    }
+    for (uint32_t i = 0, end; i < cells; i = end) {
+        for (end = i + 1; end < cells && row->style[end] == row->style[i];)
+            end++;
+        const struct term_style *style = term_style_of(&t->tables, row->style[i]);
+        add_span(line, i, end, style,
+                 style->link ? term_link_text(&t->tables, style->link) : NULL);
+    }
+    return end_line(line);
+}
+
+size_t
+term_scrollback_count(const struct term *t)
+{
+    return term_history_count(&t->scrollback);
+}
+
+uint64_t
+term_scrollback_dropped(const struct term *t)
+{
+    return t->scrollback.dropped;
+}
+
+uint64_t
+term_alternate_dropped(const struct term *t)
+{
+    return t->alternate.dropped;
+}
+
+int
+term_line_at(const struct term *t, size_t index, struct term_line *line)
+{
+    size_t count = term_history_count(&t->scrollback);
+    if (index >= count)
+        return line_from_row(t, t->screen->rows[index - count], line);
+    struct term_packed packed;
+    term_history_open(&t->scrollback, index, &packed);
+    return line_from_packed(&packed, line);
+}
+
+void
+term_cell_at(const struct term *t, unsigned row, unsigned col, struct term_cell *ret)
+{
+    const struct term_row *r = t->screen->rows[row];
+    *ret = (struct term_cell){ .width = 1 };
+    if (col >= r->used)
+        return;
+    uint32_t cell = r->text[col];
+    ret->text = cell_text(t, cell, ret->room);
+    ret->style = *term_style_of(&t->tables, r->style[col]);
+    if (cell == TERM_CELL_TAIL)
+        ret->width = 0;
+    else if (cell & TERM_CELL_WIDE && t->cols > 1)
+        ret->width = 2;
+}
+
+const char *
+term_link_uri(const struct term *t, uint16_t link)
+{
+    return link < t->tables.links.n ? term_link_text(&t->tables, link) : "";
+}
+
+/* -- the alternate screen's marked lines -- */
+
+void
+term_keep_alternate(struct term *t)
+{
+    struct term_screen *s = &t->screens[1];
+    if (!t->opt.alternate_rows)
+        return;
+    for (unsigned y = 0; y < t->rows; y++)
+        if (s->rows[y]->stamp > t->kept_byte && term_row_length(s->rows[y]))
+            term_history_push(&t->alternate, &t->tables, s->rows[y]);
+    t->kept_byte = t->byte_off;
+}
+
+/* -- final lines -- */
+
+/* Lines of one kind, one after the other: first those of a history, then rows. */
+struct source {
+    const struct term *t;
+    const struct term_history *history;
+    struct term_row **rows;
+    size_t next, n_packed, end;
+    uint64_t fresh_byte; /* rows that are not newer are left out */
+    bool is_alternate;
+};
+
+/* Where the lines end that are not blank. */
+static size_t
+end_of_text(const struct term_history *h, struct term_row **rows, size_t n)
+{
+    size_t n_packed = term_history_count(h);
+    while (n && !term_row_length(rows[n - 1]))
+        n--;
+    struct term_packed packed = { 0 };
+    for (; !n && n_packed; n_packed--) {
+        term_history_open(h, n_packed - 1, &packed);
+        if (packed.cells)
+            break;
+    }
+    return n_packed + n;
+}
+
+static void
+skip_kept(struct source *s)
+{
+    while (s->is_alternate && s->next >= s->n_packed && s->next < s->end) {
+        const struct term_row *row = s->rows[s->next - s->n_packed];
+        if (row->stamp > s->fresh_byte && term_row_length(row))
+            return;
+        s->next++;
+    }
+}
+
+/* Where the next line stands; false: there is none. */
+static bool
+peek(struct source *s, uint64_t *ret_stamp)
+{
+    skip_kept(s);
+    if (s->next >= s->end)
+        return false;
+    if (s->next >= s->n_packed) {
+        *ret_stamp = s->rows[s->next - s->n_packed]->stamp;
+        return true;
+    }
+    struct term_packed packed;
+    term_history_open(s->history, s->next, &packed);
+    *ret_stamp = packed.stamp;
+    return true;
+}
+
+static int
+give(struct source *s, struct term_line *line, term_line_fn fn, void *ctx)
+{
+    int e;
+    if (s->next >= s->n_packed) {
+        e = line_from_row(s->t, s->rows[s->next - s->n_packed], line);
+    } else {
+        struct term_packed packed;
+        term_history_open(s->history, s->next, &packed);
+        e = line_from_packed(&packed, line);
+    }
+    s->next++;
+    line->is_alternate = s->is_alternate;
+    return e < 0 ? e : fn(ctx, line);
+}
+
+int
+term_final_lines(const struct term *t, term_line_fn fn, void *ctx)
+{
+    struct source main_lines = {
+        .t = t,
+        .history = &t->scrollback,
+        .rows = t->screens[0].rows,
+        .n_packed = term_history_count(&t->scrollback),
+    };
+    main_lines.end = end_of_text(main_lines.history, main_lines.rows, t->rows);
+    struct source marked = {
+        .t = t,
+        .history = &t->alternate,
+        .rows = t->screens[1].rows,
+        .n_packed = term_history_count(&t->alternate),
+        .fresh_byte = t->kept_byte,
+        .is_alternate = true,
+    };
+    marked.end = marked.n_packed + (t->opt.alternate_rows ? t->rows : 0);
+
+    struct term_line line = { 0 };
+    uint64_t at, marked_at;
+    int e = 0;
+    while (!e) {
+        bool has_main = peek(&main_lines, &at), has_marked = peek(&marked, &marked_at);
+        if (!has_main && !has_marked)
+            break;
+        bool is_marked = has_marked && (!has_main || marked_at <= at);
+        e = give(is_marked ? &marked : &main_lines, &line, fn, ctx);
+    }
+    term_line_release(&line);
+    return e;
+}

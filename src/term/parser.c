@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+#include "term/parser.h"
+
+#include "term/scan_priv.h"
+#include "term/term.h"
+
+enum { BEL = 0x07, CAN = 0x18, SUB = 0x1a, ESC = 0x1b, DEL = 0x7f };
+
+void
+term_parser_release(struct term_parser *p)
+{
+    buf_release(&p->string);
+}
+
+static void
+begin_sequence(struct term_parser *p, enum term_state state)
+{
+    p->state = (uint8_t)state;
+    p->marker = p->intermediate = p->final = 0;
+    p->n_params = 0;
+    p->sub_params = 0;
+}
+
+static bool
+execute(struct term_op *op, uint8_t byte)
+{
+    op->kind = TERM_OP_EXECUTE;
+    op->final = byte;
+    return true;
+}
+
+/* -- text -- */
+
+/* What the lead byte of a character asks for; 0 when there is no such lead. */
+static uint8_t
+begin_rune(struct term_parser *p, uint8_t b)
+{
+    p->rune_lo = 0x80;
+    p->rune_hi = 0xbf;
+    if (b >= 0xc2 && b <= 0xdf) {
+        p->rune = b & 0x1fU;
+        return 1;
+    }
+    if ((b & 0xf0) == 0xe0) {
+        p->rune = b & 0x0fU;
+        if (b == 0xe0)
+            p->rune_lo = 0xa0; /* else too long a form */
+        if (b == 0xed)
+            p->rune_hi = 0x9f; /* else a surrogate */
+        return 2;
+    }
+    if (b >= 0xf0 && b <= 0xf4) {
+        p->rune = b & 0x07U;
+        if (b == 0xf0)
+            p->rune_lo = 0x90;
+        if (b == 0xf4)
+            p->rune_hi = 0x8f;
+        return 3;
+    }
+    return 0;
+}
+
+static bool
+runes(const struct term_parser *p, struct term_op *op, size_t n)
+{
+    op->kind = TERM_OP_RUNES;
+    op->runes = p->runes;
+    op->n = n;
+    return true;
+}
+
+/* One U+FFFD for each maximal part of a character that does not go on. It stands alone, so
+ * that its offset is the operation's. */
+static bool
+bad_rune(struct term_parser *p, struct term_op *op)
+{
+    p->rune_need = 0;
+    p->runes[0] = TERM_REPLACEMENT;
+    return runes(p, op, 1);
+}
+
+/* A whole character of three bytes, as most are here; 0 when it is none. */
+static inline uint32_t
+whole_of_three(const uint8_t *s)
+{
+    uint32_t rune = (s[0] & 0x0fU) << 12 | (s[1] & 0x3fU) << 6 | (s[2] & 0x3fU);
+    bool is_good = (s[0] & 0xf0) == 0xe0 && (s[1] & 0xc0) == 0x80 &&
+                   (s[2] & 0xc0) == 0x80 && rune >= 0x800 && (rune & 0xf800) != 0xd800;
+    return is_good ? rune : 0;
+}
+
+/*
+ * Characters from 0x80 on. The byte that shows a character to be cut is looked at twice:
+ * here, and as what it is itself.
+ */
+static bool
+next_runes(struct term_parser *p, struct view in, size_t *pos, struct term_op *op)
+{
+    size_t n = 0, i = *pos;
+    while (i < in.n && n < TERM_RUNES_MAX) {
+        uint8_t b = in.p[i];
+        if (!p->rune_need) {
+            uint32_t rune = i + 3 <= in.n ? whole_of_three(in.p + i) : 0;
+            if (rune) {
+                p->runes[n++] = rune;
+                i += 3;
+                continue;
+            }
+            if (b < 0x80)
+                break;
+            p->rune_need = begin_rune(p, b);
+            if (!p->rune_need) {
+                if (n)
+                    break;
+                *pos = i + 1;
+                return bad_rune(p, op);
+            }
+            i++;
+            continue;
+        }
+        if (b < p->rune_lo || b > p->rune_hi) {
+            if (n)
+                break; /* deliver the good ones first */
+            *pos = i;
+            op->lookahead = 1;
+            return bad_rune(p, op);
+        }
+        p->rune = p->rune << 6 | (b & 0x3fU);
+        p->rune_lo = 0x80;
+        p->rune_hi = 0xbf;
+        i++;
+        if (!--p->rune_need)
+            p->runes[n++] = p->rune;
+    }
+    *pos = i;
+    return n ? runes(p, op, n) : false;
+}
+
+/* -- escape sequences -- */
+
+static void
+begin_string(struct term_parser *p, bool is_osc)
+{
+    buf_clear(&p->string);
+    p->string.ceiling = TERM_STRING_MAX;
+    p->is_too_long = false;
+    p->is_osc = is_osc;
+    p->state = TERM_STATE_STRING;
+}
+
+static void
+collect(struct term_parser *p, uint8_t b)
+{
+    p->intermediate = p->intermediate ? TERM_MANY_INTERMEDIATES : b;
+}
+
+static bool
+escape_byte(struct term_parser *p, uint8_t b, struct term_op *op)
+{
+    if (b < 0x30) {
+        collect(p, b);
+        p->state = TERM_STATE_ESCAPE_INTERMEDIATE;
+        return false;
+    }
+    if (p->state == TERM_STATE_ESCAPE) {
+        switch (b) {
+        case '[':
+            begin_sequence(p, TERM_STATE_CSI_ENTRY);
+            return false;
+        case ']':
+            begin_string(p, true);
+            return false;
+        case 'P':
+            begin_sequence(p, TERM_STATE_DCS_ENTRY);
+            return false;
+        case 'X':
+        case '^':
+        case '_':
+        case 'k': /* a title, as screen takes it */
+            p->state = TERM_STATE_SKIP;
+            return false;
+        default:
+            break;
+        }
+    }
+    p->state = TERM_STATE_GROUND;
+    op->kind = TERM_OP_ESC;
+    op->intermediate = p->intermediate;
+    op->final = b;
+    return true;
+}
+
+static void
+deliver_params(const struct term_parser *p, struct term_op *op)
+{
+    op->marker = p->marker;
+    op->intermediate = p->intermediate;
+    op->params = p->params;
+    op->n_params = p->n_params;
+    op->sub_params = p->sub_params;
+}
+
+/* A digit, ';' or ':' (0x30..0x3b). Once there are too many, all that follows is put into
+ * one more that nobody looks at. */
+static inline void
+param_byte(struct term_parser *p, uint8_t b)
+{
+    if (!p->n_params) {
+        p->n_params = 1;
+        p->params[0] = 0;
+    }
+    if (b >= ':') {
+        if (p->n_params <= TERM_PARAMS_MAX)
+            p->n_params++;
+        if (p->n_params > TERM_PARAMS_MAX)
+            return;
+        p->params[p->n_params - 1] = 0;
+        if (b == ':')
+            p->sub_params |= 1U << (p->n_params - 1);
+        return;
+    }
+    if (p->n_params > TERM_PARAMS_MAX)
+        return;
+    uint32_t *v = &p->params[p->n_params - 1];
+    *v = *v * 10 + (uint32_t)(b - '0');
+    if (*v > TERM_PARAM_MAX)
+        *v = TERM_PARAM_MAX;
+}
+
+static bool
+csi_final(struct term_parser *p, uint8_t b, struct term_op *op)
+{
+    p->state = TERM_STATE_GROUND;
+    if (p->n_params > TERM_PARAMS_MAX)
+        p->n_params = TERM_PARAMS_MAX;
+    op->kind = TERM_OP_CSI;
+    op->final = b;
+    deliver_params(p, op);
+    return true;
+}
+
+/* 0x20..0x7e inside of CSI. */
+static bool
+csi_byte(struct term_parser *p, uint8_t b, struct term_op *op)
+{
+    if (b >= 0x40) {
+        if (p->state != TERM_STATE_CSI_IGNORE)
+            return csi_final(p, b, op);
+        p->state = TERM_STATE_GROUND;
+    } else if (p->state == TERM_STATE_CSI_IGNORE) {
+        return false;
+    } else if (b < 0x30) {
+        collect(p, b);
+        p->state = TERM_STATE_CSI_INTERMEDIATE;
+    } else if (p->state == TERM_STATE_CSI_INTERMEDIATE) {
+        p->state = TERM_STATE_CSI_IGNORE;
+    } else if (b < 0x3c) {
+        param_byte(p, b);
+        p->state = TERM_STATE_CSI_PARAM;
+    } else if (p->state == TERM_STATE_CSI_ENTRY) {
+        p->marker = b;
+        p->state = TERM_STATE_CSI_PARAM;
+    } else {
+        p->state = TERM_STATE_CSI_IGNORE;
+    }
+    return false;
+}
+
+/* 0x20..0x7e before the data of a DCS. */
+static void
+dcs_byte(struct term_parser *p, uint8_t b)
+{
+    if (b >= 0x40) {
+        if (p->n_params > TERM_PARAMS_MAX)
+            p->n_params = TERM_PARAMS_MAX;
+        p->final = b;
+        begin_string(p, false);
+    } else if (b < 0x30) {
+        collect(p, b);
+        p->state = TERM_STATE_DCS_INTERMEDIATE;
+    } else if (p->state == TERM_STATE_DCS_INTERMEDIATE) {
+        p->state = TERM_STATE_SKIP;
+    } else if (b < 0x3c) {
+        param_byte(p, b);
+        p->state = TERM_STATE_DCS_PARAM;
+    } else if (p->state == TERM_STATE_DCS_ENTRY) {
+        p->marker = b;
+        p->state = TERM_STATE_DCS_PARAM;
+    } else {
+        p->state = TERM_STATE_SKIP;
+    }
+}
+
+/* -- strings -- */
+
+/* The string is whole; one that was too long is dropped. */
+static bool
+end_string(struct term_parser *p, uint8_t by, struct term_op *op)
+{
+    p->state = TERM_STATE_GROUND;
+    if (p->is_too_long)
+        return false;
+    op->kind = p->is_osc ? TERM_OP_OSC : TERM_OP_DCS;
+    op->final = p->is_osc ? by : p->final;
+    op->string = (struct view){ p->string.p, p->string.n };
+    deliver_params(p, op);
+    return true;
+}
+
+/* Takes what lies before the next control; returns the number of bytes. */
+static size_t
+string_run(struct term_parser *p, const uint8_t *s, size_t n)
+{
+    size_t len = 0;
+    while (len < n && s[len] >= 0x20)
+        len++;
+    if (p->state == TERM_STATE_STRING && buf_append(&p->string, s, len) < 0)
+        p->is_too_long = true;
+    return len;
+}
+
+/* A control byte in OSC, DCS, SOS, PM, APC. */
+static bool
+string_control(struct term_parser *p, uint8_t b, struct term_op *op)
+{
+    if (b == CAN || b == SUB) {
+        p->state = TERM_STATE_GROUND;
+        return execute(op, b);
+    }
+    if (b == BEL && p->state == TERM_STATE_STRING && p->is_osc)
+        return end_string(p, b, op);
+    if (b == ESC) {
+        if (p->state == TERM_STATE_STRING)
+            p->state = TERM_STATE_STRING_ESCAPE;
+        else
+            begin_sequence(p, TERM_STATE_ESCAPE);
+    }
+    return false;
+}
+
+/* The byte behind an ESC in a string. ST or not, the string ends; any other byte then
+ * goes on with the escape sequence that has begun: it is not taken. */
+static bool
+string_escape(struct term_parser *p, uint8_t b, size_t *pos, struct term_op *op)
+{
+    bool has_op = end_string(p, '\\', op);
+    if (b == '\\')
+        ++*pos;
+    else
+        begin_sequence(p, TERM_STATE_ESCAPE);
+    return has_op;
+}
+
+/* -- all of it -- */
+
+static bool
+sequence_byte(struct term_parser *p, uint8_t b, struct term_op *op)
+{
+    if (b < 0x20) {
+        if (b == ESC) {
+            begin_sequence(p, TERM_STATE_ESCAPE);
+            return false;
+        }
+        if (b == CAN || b == SUB)
+            p->state = TERM_STATE_GROUND;
+        else if (p->state >= TERM_STATE_DCS_ENTRY)
+            return false;
+        return execute(op, b);
+    }
+    if (b >= DEL) {
+        /* DEL is nothing; bytes with the top bit do not belong here and end it. */
+        if (b > DEL)
+            p->state = TERM_STATE_GROUND;
+        return false;
+    }
+    if (p->state <= TERM_STATE_ESCAPE_INTERMEDIATE)
+        return escape_byte(p, b, op);
+    if (p->state <= TERM_STATE_CSI_IGNORE)
+        return csi_byte(p, b, op);
+    dcs_byte(p, b);
+    return false;
+}
+
+/* The digits, colons and semicolons of a CSI that has all of them here, quickly. */
+static size_t
+csi_params(struct term_parser *p, const uint8_t *s, size_t n)
+{
+    size_t i = 0;
+    while (i < n && s[i] >= 0x30 && s[i] < 0x3c)
+        param_byte(p, s[i++]);
+    if (i)
+        p->state = TERM_STATE_CSI_PARAM;
+    return i;
+}
+
+bool
+term_parser_next(struct term_parser *p, struct view in, size_t *pos, struct term_op *op)
+{
+    op->lookahead = 0;
+    while (*pos < in.n) {
+        uint8_t b = in.p[*pos];
+        switch ((enum term_state)p->state) {
+        case TERM_STATE_GROUND:
+            if (p->rune_need || b >= 0x80) {
+                if (next_runes(p, in, pos, op))
+                    return true;
+                continue;
+            }
+            op->n = term_scan_printable(in.p + *pos, in.n - *pos);
+            if (op->n) {
+                op->kind = TERM_OP_ASCII;
+                op->text = in.p + *pos;
+                *pos += op->n;
+                return true;
+            }
+            ++*pos;
+            if (b == ESC)
+                begin_sequence(p, TERM_STATE_ESCAPE);
+            else if (b != DEL)
+                return execute(op, b);
+            continue;
+        case TERM_STATE_STRING:
+        case TERM_STATE_SKIP:
+            *pos += string_run(p, in.p + *pos, in.n - *pos);
+            if (*pos < in.n && string_control(p, in.p[(*pos)++], op))
+                return true;
+            continue;
+        case TERM_STATE_STRING_ESCAPE:
+            if (string_escape(p, b, pos, op))
+                return true;
+            continue;
+        case TERM_STATE_CSI_ENTRY:
+        case TERM_STATE_CSI_PARAM: {
+            size_t n = csi_params(p, in.p + *pos, in.n - *pos);
+            *pos += n;
+            if (n)
+                continue;
+            break;
+        }
+        case TERM_STATE_ESCAPE:
+        case TERM_STATE_ESCAPE_INTERMEDIATE:
+        case TERM_STATE_CSI_INTERMEDIATE:
+        case TERM_STATE_CSI_IGNORE:
+        case TERM_STATE_DCS_ENTRY:
+        case TERM_STATE_DCS_PARAM:
+        case TERM_STATE_DCS_INTERMEDIATE:
+        case TERM_STATES:
+            break;
+        }
+        /* A byte with the top bit ends a sequence, and is text. */
+        if (b < 0x80)
+            ++*pos;
+        if (sequence_byte(p, b, op))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* size.c -- how many rows and columns there are. What depends on it changes here. */
+#include <errno.h>
+
+#include "term/term_priv.h"
+
+static void
+free_rows(struct term_row **rows, unsigned from, unsigned to)
+{
+    for (unsigned y = from; y < to; y++) {
+        term_row_release(rows[y]);
+        free(rows[y]);
+    }
+}
+
+void
+term_free_rows(struct term *t)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        if (t->screens[i].rows)
+            free_rows(t->screens[i].rows, 0, t->rows);
+        free(t->screens[i].rows);
+    }
+    free(t->spare);
+    free(t->tabs);
+}
+
+/* A set of row pointers: the first `keep` of the old ones, new ones behind. */
+static struct term_row **
+make_rows(struct term_row **old, unsigned keep, unsigned n)
+{
+    struct term_row **rows = calloc(n, sizeof(rows[0]));
+    for (unsigned y = 0; rows && y < n; y++) {
+        rows[y] = y < keep ? old[y] : calloc(1, sizeof(*rows[y]));
+        if (rows[y])
+            continue;
+        for (unsigned i = keep; i < y; i++)
+            free(rows[i]);
+        free(rows);
+        return NULL;
+    }
+    return rows;
+}
+
+static uint64_t *
+make_tabs(const struct term *t, unsigned cols)
+{
+    size_t n = cols / 64 + 1;
+    uint64_t *tabs = malloc(n * sizeof(tabs[0]));
+    for (size_t i = 0; tabs && i < n; i++)
+        tabs[i] = 0x0101010101010101U;
+    for (unsigned col = 0; tabs && t->tabs && col < t->cols && col < cols; col++) {
+        uint64_t bit = 1ULL << (col % 64);
+        tabs[col / 64] = (tabs[col / 64] & ~bit) | (t->tabs[col / 64] & bit);
+    }
+    return tabs;
+}
+
+/* Rows and columns that are cut off are gone; the cursor is not looked at. */
+int
+term_set_size(struct term *t, unsigned cols, unsigned rows)
+{
+    unsigned keep = rows < t->rows ? rows : t->rows;
+    struct term_row **spare = calloc(rows, sizeof(spare[0]));
+    uint64_t *tabs = make_tabs(t, cols);
+    struct term_row **primary = make_rows(t->screens[0].rows, keep, rows);
+    struct term_row **alternate = make_rows(t->screens[1].rows, keep, rows);
+    if (!spare || !tabs || !primary || !alternate) {
+        if (primary)
+            free_rows(primary, keep, rows);
+        if (alternate)
+            free_rows(alternate, keep, rows);
+        free(primary);
+        free(alternate);
+        free(spare);
+        free(tabs);
+        return -ENOMEM;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        struct term_screen *s = &t->screens[i];
+        if (s->rows)
+            free_rows(s->rows, keep, t->rows);
+        free(s->rows);
+        s->rows = i ? alternate : primary;
+        s->damage_top = 0;
+        s->damage_end = rows;
+        for (unsigned y = 0; y < rows; y++) {
+            struct term_row *r = s->rows[y];
+            term_row_split(r, cols);
+            if (r->used > cols)
+                r->used = cols;
+        }
+    }
+    free(t->spare);
+    free(t->tabs);
+    t->spare = spare;
+    t->tabs = tabs;
+    t->cols = cols;
+    t->rows = rows;
+    term_reset_margins(t);
+    return 0;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "term/width_priv.h"
+
+#include <stdlib.h>
+#include <utf8proc.h>
+
+_Static_assert(UTF8PROC_BOUNDCLASS_OTHER == 1 && UTF8PROC_BOUNDCLASS_PREPEND == 13,
+               "the classes in width_priv.h are utf8proc's");
+
+static unsigned
+break_of(uint8_t rune_class)
+{
+    return rune_class >> TERM_CLASS_BREAK_SHIFT;
+}
+
+void
+term_widths_release(struct term_widths *w)
+{
+    for (unsigned i = 0; i < sizeof(w->pages) / sizeof(w->pages[0]); i++)
+        free(w->pages[i]);
+}
+
+static uint8_t
+classify(uint32_t rune)
+{
+    const utf8proc_property_t *property = utf8proc_get_property((utf8proc_int32_t)rune);
+    unsigned boundclass = property->boundclass;
+    unsigned width = (unsigned)utf8proc_charwidth((utf8proc_int32_t)rune) & 3;
+    /* These stand before a letter, and alone they are to be seen. */
+    if (boundclass == UTF8PROC_BOUNDCLASS_PREPEND && !width)
+        width = 1;
+    return (uint8_t)(boundclass << TERM_CLASS_BREAK_SHIFT | width);
+}
+
+uint8_t
+term_class_slow(struct term_widths *w, uint32_t rune)
+{
+    uint8_t *page = malloc(256);
+    if (!page)
+        return classify(rune);
+    for (uint32_t i = 0; i < 256; i++)
+        page[i] = classify((rune & ~0xffU) + i);
+    w->pages[rune >> 8] = page;
+    return page[rune & 0xff];
+}
+
+static bool
+extends(unsigned b)
+{
+    return b == UTF8PROC_BOUNDCLASS_EXTEND || b == UTF8PROC_BOUNDCLASS_ZWJ ||
+           b == UTF8PROC_BOUNDCLASS_SPACINGMARK;
+}
+
+static bool
+is_hangul(unsigned b)
+{
+    return b >= UTF8PROC_BOUNDCLASS_L && b <= UTF8PROC_BOUNDCLASS_LVT;
+}
+
+/* Pairs that utf8proc must be asked about; all others are apart. */
+static bool
+may_join(unsigned before, unsigned b)
+{
+    if (extends(b) || before == UTF8PROC_BOUNDCLASS_PREPEND)
+        return true;
+    if (is_hangul(b))
+        return is_hangul(before);
+    if (b == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR)
+        return before == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR;
+    return b == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC &&
+           before == UTF8PROC_BOUNDCLASS_ZWJ;
+}
+
+bool
+term_join_slow(struct term_join *j, uint32_t rune, uint8_t rune_class)
+{
+    bool joins = false;
+    if (j->rune && may_join(break_of(j->rune_class), break_of(rune_class)))
+        joins = !utf8proc_grapheme_break_stateful(
+            (utf8proc_int32_t)j->rune, (utf8proc_int32_t)rune, &j->state);
+    else
+        j->state = 0;
+    if (!joins)
+        j->state = 0;
+    j->rune = rune;
+    j->rune_class = rune_class;
+    return joins;
+}
+
+bool
+term_class_is_ignored(uint8_t rune_class)
+{
+    return !(rune_class & TERM_CLASS_WIDTH) && !extends(break_of(rune_class)) &&
+           !is_hangul(break_of(rune_class));
+}
+
+bool
+term_class_widens(struct term_widths *w, uint32_t first, uint32_t rune, uint8_t rune_class)
+{
+    if (rune == 0xfe0f) {
+        bool is_key = first == '#' || first == '*' || (first >= '0' && first <= '9');
+        return is_key || break_of(term_class(w, first)) ==
+                             UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC;
+    }
+    return break_of(rune_class) == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR ||
+           (rune_class & TERM_CLASS_WIDTH) == 2;
+}

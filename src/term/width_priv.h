@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * width_priv.h -- how wide a character is and whether it joins the one before.
+ *
+ * Unicode's facts come from utf8proc and are kept here by pages of 256 characters, as
+ * they are met.
+ */
+#ifndef TERM_WIDTH_PRIV_H
+#define TERM_WIDTH_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One byte a character: width, then its class of grapheme breaks. */
+enum {
+    TERM_CLASS_WIDTH = 3,
+    TERM_CLASS_BREAK_SHIFT = 2,
+    /* Letters that join nothing before them: most of ASCII, most ideographs. */
+    TERM_CLASS_PLAIN = 1 << TERM_CLASS_BREAK_SHIFT | 1,
+    TERM_CLASS_PLAIN_WIDE = 1 << TERM_CLASS_BREAK_SHIFT | 2,
+    TERM_CLASS_PREPEND = 13 << TERM_CLASS_BREAK_SHIFT | 1,
+};
+
+/* Zeroed it is ready for use. */
+struct term_widths {
+    uint8_t *pages[0x110000 >> 8];
+};
+
+/* Between one character and the next: where in a cluster are we? */
+struct term_join {
+    uint32_t rune;      /* the last one printed; 0: none that something could join */
+    uint8_t rune_class; /* of it */
+    int32_t state;      /* utf8proc's */
+};
+
+void term_widths_release(struct term_widths *w);
+uint8_t term_class_slow(struct term_widths *w, uint32_t rune);
+
+static inline uint8_t
+term_class(struct term_widths *w, uint32_t rune)
+{
+    const uint8_t *page = w->pages[rune >> 8];
+    return page ? page[rune & 0xff] : term_class_slow(w, rune);
+}
+
+/* Does it belong to the cluster of the last one? Takes note of it as the last one. */
+bool term_join_slow(struct term_join *j, uint32_t rune, uint8_t rune_class);
+/* Would even a plain character join what was printed last? */
+static inline bool
+term_joins_all(const struct term_join *j)
+{
+    return j->rune && j->rune_class == TERM_CLASS_PREPEND;
+}
+
+/* A control or format character that takes no place and joins nothing. */
+bool term_class_is_ignored(uint8_t rune_class);
+/* Does this character make its cluster two columns wide? `first` is the cluster's. */
+bool term_class_widens(struct term_widths *w, uint32_t first, uint32_t rune,
+                       uint8_t rune_class);
+
+#endif
