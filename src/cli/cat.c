@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* ahr cat: the raw PTY bytes of a recording. */
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cli/losses.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "tape/reader.h"
@@ -14,28 +14,6 @@ struct args {
     uint64_t from, to;
     bool is_raw;
 };
-
-struct cat {
-    const struct cli_command *self;
-    const char *path;
-    uint64_t next_byte; /* what should come next */
-    bool is_damaged;
-};
-
-static void
-notice(void *ctx, const struct tape_notice *n)
-{
-    struct cat *c = ctx;
-    if (n->kind == TAPE_NOTE_WARNING)
-        return;
-    c->is_damaged = true;
-    if (n->length)
-        cli_say(c->self, "'%s': %" PRIu64 " bytes at file offset %" PRIu64 " skipped: %s",
-                n->file, n->length, n->offset, n->text);
-    else
-        cli_say(c->self, "'%s': at file offset %" PRIu64 ": %s", n->file, n->offset,
-                n->text);
-}
 
 /* The part of a DATA record that was asked for. */
 static struct view
@@ -51,34 +29,24 @@ cut(const struct tape_record *rec, const struct args *args)
 }
 
 static int
-copy(struct cat *c, struct tape_reader *r, const struct args *args, struct err *err)
+copy(struct cli_losses *l, struct tape_reader *r, const struct args *args,
+     struct err *err)
 {
     struct tape_record rec;
     int e = tape_reader_seek_byte(r, args->from);
-    c->next_byte = args->from;
+    l->next_byte = args->from;
     while (!e && tape_reader_next(r, &rec)) {
-        if (rec.tag == TAPE_MARK && rec.code == TAPE_MARK_GAP) {
-            cli_say(c->self, "'%s': %u bytes from byte %" PRIu64 " on were not recorded",
-                    c->path, rec.val, c->next_byte);
-            c->next_byte += rec.val;
-        }
+        if (rec.tag == TAPE_DATA && rec.byte_off >= args->to)
+            return 0;
+        cli_losses_record(l, &rec);
         if (rec.tag != TAPE_DATA)
             continue;
-        if (rec.byte_off >= args->to)
-            return 0;
-        if (rec.byte_off > c->next_byte) {
-            c->is_damaged = true;
-            cli_say(c->self,
-                    "'%s': %" PRIu64 " bytes from byte %" PRIu64 " on are missing",
-                    c->path, rec.byte_off - c->next_byte, c->next_byte);
-        }
         struct view v = cut(&rec, args);
         e = file_write_all(STDOUT_FILENO, v.p, v.n);
         if (e < 0)
             return err_code(err, e, "cannot write to standard output");
-        c->next_byte = rec.byte_off + rec.bytes.n;
     }
-    return e < 0 ? err_code(err, e, "cannot read '%s'", c->path) : 0;
+    return e < 0 ? err_code(err, e, "cannot read '%s'", l->path) : 0;
 }
 
 static int
@@ -98,16 +66,16 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
             "a recording's bytes could take over this terminal; redirect them, "
             "or say --raw");
 
-    struct cat c = { .self = self, .path = argv[0] };
-    struct tape_reader_options opt = { .notice = notice, .ctx = &c };
+    struct cli_losses losses = { .command = self, .path = argv[0] };
+    struct tape_reader_options opt = { .notice = cli_losses_notice, .ctx = &losses };
     struct tape_reader *r;
     char room[PATH_MAX];
     e = tape_reader_open(&r, tape_io_files(), cli_follow(argv[0], room), &opt, err);
     if (e < 0)
         return e;
-    e = copy(&c, r, &args, err);
+    e = copy(&losses, r, &args, err);
     tape_reader_close(r);
-    return e < 0 ? e : c.is_damaged ? CLI_DAMAGED : CLI_DONE;
+    return e < 0 ? e : losses.is_damaged ? CLI_DAMAGED : CLI_DONE;
 }
 
 static const struct cli_option options[] = {

@@ -73,17 +73,14 @@ back(struct term *t, unsigned n)
         term_has(t, TERM_MODE_AUTOWRAP))
         n--;
     t->at.is_pending = false;
-    unsigned area = t->cols * t->rows;
-    n = n < area ? n : n % area;
-    while (n) {
+    for (unsigned wraps = 0;; wraps++) {
         unsigned room = t->at.col - leftmost(t), step = n < room ? n : room;
         t->at.col -= step;
         n -= step;
-        if (n) {
-            if (!wrap_back(t))
-                return;
-            n--;
-        }
+        /* Round and round is not asked for by anybody. */
+        if (!n || wraps == t->rows || !wrap_back(t))
+            return;
+        n--;
     }
 }
 

@@ -61,6 +61,8 @@ void term_h_decscusr(struct term *t, const struct term_op *op);
 /* modes.c */
 void term_h_sm(struct term *t, const struct term_op *op);
 void term_h_rm(struct term *t, const struct term_op *op);
+void term_h_xtsave(struct term *t, const struct term_op *op);
+void term_h_xtrestore(struct term *t, const struct term_op *op);
 void term_h_decrqm(struct term *t, const struct term_op *op);
 void term_h_deckpam(struct term *t, const struct term_op *op);
 void term_h_kitty_push(struct term *t, const struct term_op *op);

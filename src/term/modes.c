@@ -190,6 +190,7 @@ static const struct mode modes[] = {
 };
 
 enum { N_MODES = sizeof(modes) / sizeof(modes[0]) };
+_Static_assert(N_MODES <= 32, "a bit each in saved_modes");
 
 static const struct mode *
 find(uint32_t number, bool is_private)
@@ -201,14 +202,21 @@ find(uint32_t number, bool is_private)
 }
 
 static void
+set_mode(struct term *t, const struct mode *m, bool is_on)
+{
+    if (m->flag < TERM_MODES)
+        term_set(t, (enum term_mode)m->flag, is_on);
+    else if (m->set)
+        m->set(t, m->number, is_on);
+}
+
+static void
 set_all(struct term *t, const struct term_op *op, bool is_on)
 {
     for (unsigned i = 0; i < op->n_params; i++) {
         const struct mode *m = find(op->params[i], op->marker == '?');
-        if (m && m->flag < TERM_MODES)
-            term_set(t, (enum term_mode)m->flag, is_on);
-        else if (m && m->set)
-            m->set(t, m->number, is_on);
+        if (m)
+            set_mode(t, m, is_on);
     }
 }
 
@@ -224,16 +232,46 @@ term_h_rm(struct term *t, const struct term_op *op)
     set_all(t, op, false);
 }
 
+static bool
+is_mode_set(const struct term *t, const struct mode *m)
+{
+    return m->flag < TERM_MODES ? term_has(t, (enum term_mode)m->flag)
+                                : m->is_set(t, m->number);
+}
+
+/* XTSAVE and XTRESTORE: private modes, each for itself. */
+void
+term_h_xtsave(struct term *t, const struct term_op *op)
+{
+    for (unsigned i = 0; i < op->n_params; i++) {
+        const struct mode *m = find(op->params[i], true);
+        if (!m)
+            continue;
+        uint32_t bit = 1U << (m - modes);
+        t->saved_modes = (t->saved_modes & ~bit) | (is_mode_set(t, m) ? bit : 0);
+    }
+}
+
+void
+term_h_xtrestore(struct term *t, const struct term_op *op)
+{
+    for (unsigned i = 0; i < op->n_params; i++) {
+        const struct mode *m = find(op->params[i], true);
+        if (m)
+            set_mode(t, m, t->saved_modes >> (m - modes) & 1);
+    }
+}
+
 void
 term_h_decrqm(struct term *t, const struct term_op *op)
 {
     uint32_t number = term_param(op, 0, 0);
     const struct mode *m = find(number, op->marker == '?');
     unsigned value = 0; /* unknown */
-    if (m && m->flag < TERM_MODES)
-        value = term_has(t, (enum term_mode)m->flag) ? 1 : 2;
+    if (m && m->flag == TERM_MODES && !m->set)
+        value = 3; /* always */
     else if (m)
-        value = !m->set ? 3 : m->is_set(t, m->number) ? 1 : 2;
+        value = is_mode_set(t, m) ? 1 : 2;
     term_reply(t, "\x1b[%s%u;%u$y", op->marker == '?' ? "?" : "", number, value);
 }
 

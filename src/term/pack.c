@@ -76,18 +76,32 @@ page_style_id(struct term_page *page, struct term_tables *tables, uint32_t id)
 
 /* -- text -- */
 
+/* At most; a mark and four bytes a cell, unless there are clusters. */
 static size_t
-text_size(const struct term_row *row, uint32_t cells, const struct term_tables *tables)
+text_size(const struct term_row *row, uint32_t cells, const struct term_tables *tables,
+          uint32_t bits)
 {
-    size_t size = 0;
-    for (uint32_t i = 0; i < cells; i++) {
-        uint32_t c = row->text[i];
-        if (c & TERM_CELL_CLUSTER)
-            size += 3 + term_cluster_text(tables, c & TERM_CELL_VALUE).n;
-        else
-            size += 5; /* a mark and at most four bytes */
-    }
+    size_t size = (size_t)cells * 5;
+    for (uint32_t i = 0; bits & TERM_CELL_CLUSTER && i < cells; i++)
+        if (row->text[i] & TERM_CELL_CLUSTER)
+            size += term_cluster_text(tables, row->text[i] & TERM_CELL_VALUE).n;
     return size;
+}
+
+/* A cell that is no simple character. */
+static uint8_t *
+put_special(uint8_t *p, uint32_t cell, const struct term_tables *tables)
+{
+    if (cell & TERM_CELL_PAD) {
+        *p++ = TERM_PACKED_PAD;
+    } else if (cell & TERM_CELL_CLUSTER) {
+        struct view v = term_cluster_text(tables, cell & TERM_CELL_VALUE);
+        *p++ = TERM_PACKED_CLUSTER;
+        *p++ = (uint8_t)v.n;
+        memcpy(p, v.p, v.n);
+        p += v.n;
+    }
+    return p;
 }
 
 static uint8_t *
@@ -96,21 +110,14 @@ put_text(uint8_t *p, const struct term_row *row, uint32_t cells,
 {
     for (uint32_t i = 0; i < cells; i++) {
         uint32_t c = row->text[i];
-        if (c == TERM_CELL_TAIL)
-            continue;
-        if (c & TERM_CELL_WIDE)
+        if (c & TERM_CELL_WIDE) {
             *p++ = TERM_PACKED_WIDE;
-        if (c & TERM_CELL_PAD) {
-            *p++ = TERM_PACKED_PAD;
-        } else if (c & TERM_CELL_CLUSTER) {
-            struct view v = term_cluster_text(tables, c & TERM_CELL_VALUE);
-            *p++ = TERM_PACKED_CLUSTER;
-            *p++ = (uint8_t)v.n;
-            memcpy(p, v.p, v.n);
-            p += v.n;
-        } else {
-            p += term_utf8_put(p, c & TERM_CELL_VALUE);
+            i++; /* its right half */
         }
+        if (c & (TERM_CELL_CLUSTER | TERM_CELL_PAD))
+            p = put_special(p, c, tables);
+        else
+            p += term_utf8_put(p, c & TERM_CELL_VALUE);
     }
     return p;
 }
@@ -138,10 +145,11 @@ term_page_pack(struct term_page *page, struct term_tables *tables,
                const struct term_row *row)
 {
     uint32_t cells = term_row_length(row);
-    bool is_ascii = all_bits(row->text, cells, 0) < 0x80;
+    uint32_t bits = all_bits(row->text, cells, 0);
+    bool is_ascii = bits < 0x80;
     uint32_t style = cells ? row->style[0] : 0;
     bool has_runs = all_bits(row->style, cells, style) != 0;
-    size_t text_max = is_ascii ? cells : text_size(row, cells, tables);
+    size_t text_max = is_ascii ? cells : text_size(row, cells, tables, bits);
     if (buf_reserve(&page->data, text_max + 1 + 4 * TERM_VARINT_MAX) < 0)
         return page->data.failed;
 

@@ -5,6 +5,7 @@
 #include "term/term.h"
 
 enum { BEL = 0x07, CAN = 0x18, SUB = 0x1a, ESC = 0x1b, DEL = 0x7f };
+enum { SAFE_DIGITS = 8 }; /* so many added to a parameter do not overflow 64 bits */
 
 void
 term_parser_release(struct term_parser *p)
@@ -79,14 +80,35 @@ bad_rune(struct term_parser *p, struct term_op *op)
     return runes(p, op, 1);
 }
 
-/* A whole character of three bytes, as most are here; 0 when it is none. */
-static inline uint32_t
-whole_of_three(const uint8_t *s)
+static inline bool
+is_rest(const uint8_t *s, unsigned n)
 {
-    uint32_t rune = (s[0] & 0x0fU) << 12 | (s[1] & 0x3fU) << 6 | (s[2] & 0x3fU);
-    bool is_good = (s[0] & 0xf0) == 0xe0 && (s[1] & 0xc0) == 0x80 &&
-                   (s[2] & 0xc0) == 0x80 && rune >= 0x800 && (rune & 0xf800) != 0xd800;
-    return is_good ? rune : 0;
+    for (unsigned i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return false;
+    return true;
+}
+
+/* The character that is whole at s, of which n bytes may be read; returns its size, or 0
+ * when it is not as simple as that. */
+static inline unsigned
+whole_rune(const uint8_t *s, size_t n, uint32_t *ret)
+{
+    uint8_t lead = s[0];
+    if (lead >= 0xe0 && lead < 0xf0 && n >= 3 && is_rest(s, 3)) {
+        *ret = (lead & 0x0fU) << 12 | (s[1] & 0x3fU) << 6 | (s[2] & 0x3fU);
+        return *ret >= 0x800 && (*ret & 0xf800) != 0xd800 ? 3 : 0;
+    }
+    if (lead >= 0xc2 && lead < 0xe0 && n >= 2 && is_rest(s, 2)) {
+        *ret = (lead & 0x1fU) << 6 | (s[1] & 0x3fU);
+        return 2;
+    }
+    if (lead >= 0xf0 && lead < 0xf5 && n >= 4 && is_rest(s, 4)) {
+        *ret = (lead & 0x07U) << 18 | (s[1] & 0x3fU) << 12 | (s[2] & 0x3fU) << 6 |
+               (s[3] & 0x3fU);
+        return *ret >= 0x10000 && *ret <= 0x10ffff ? 4 : 0;
+    }
+    return 0;
 }
 
 /*
@@ -96,18 +118,18 @@ whole_of_three(const uint8_t *s)
 static bool
 next_runes(struct term_parser *p, struct view in, size_t *pos, struct term_op *op)
 {
-    size_t n = 0, i = *pos;
+    size_t n = 0, i = *pos, end = i; /* behind the last whole one */
     while (i < in.n && n < TERM_RUNES_MAX) {
         uint8_t b = in.p[i];
         if (!p->rune_need) {
-            uint32_t rune = i + 3 <= in.n ? whole_of_three(in.p + i) : 0;
-            if (rune) {
-                p->runes[n++] = rune;
-                i += 3;
-                continue;
-            }
             if (b < 0x80)
                 break;
+            unsigned size = whole_rune(in.p + i, in.n - i, &p->runes[n]);
+            if (size) {
+                n++;
+                end = i += size;
+                continue;
+            }
             p->rune_need = begin_rune(p, b);
             if (!p->rune_need) {
                 if (n)
@@ -122,17 +144,20 @@ next_runes(struct term_parser *p, struct view in, size_t *pos, struct term_op *o
             if (n)
                 break; /* deliver the good ones first */
             *pos = i;
-            op->lookahead = 1;
+            op->beyond = -1; /* the byte that decides is not taken */
             return bad_rune(p, op);
         }
         p->rune = p->rune << 6 | (b & 0x3fU);
         p->rune_lo = 0x80;
         p->rune_hi = 0xbf;
         i++;
-        if (!--p->rune_need)
+        if (!--p->rune_need) {
             p->runes[n++] = p->rune;
+            end = i;
+        }
     }
     *pos = i;
+    op->beyond = (int64_t)(i - end);
     return n ? runes(p, op, n) : false;
 }
 
@@ -154,6 +179,35 @@ collect(struct term_parser *p, uint8_t b)
     p->intermediate = p->intermediate ? TERM_MANY_INTERMEDIATES : b;
 }
 
+/* Is ESC and this byte the beginning of something longer? */
+static inline bool
+begins_more(uint8_t b)
+{
+    return b == '[' || b == ']' || b == 'P' || b == 'X' || b == '^' || b == '_' || b == 'k';
+}
+
+static inline bool
+escape_final(struct term_op *op, uint8_t intermediate, uint8_t final)
+{
+    op->kind = TERM_OP_ESC;
+    op->intermediate = intermediate;
+    op->final = final;
+    return true;
+}
+
+static void
+begin_more(struct term_parser *p, uint8_t b)
+{
+    if (b == '[')
+        begin_sequence(p, TERM_STATE_CSI_ENTRY);
+    else if (b == 'P')
+        begin_sequence(p, TERM_STATE_DCS_ENTRY);
+    else if (b == ']')
+        begin_string(p, true);
+    else
+        p->state = TERM_STATE_SKIP; /* SOS, PM, APC, and a title as screen takes it */
+}
+
 static bool
 escape_byte(struct term_parser *p, uint8_t b, struct term_op *op)
 {
@@ -162,32 +216,12 @@ escape_byte(struct term_parser *p, uint8_t b, struct term_op *op)
         p->state = TERM_STATE_ESCAPE_INTERMEDIATE;
         return false;
     }
-    if (p->state == TERM_STATE_ESCAPE) {
-        switch (b) {
-        case '[':
-            begin_sequence(p, TERM_STATE_CSI_ENTRY);
-            return false;
-        case ']':
-            begin_string(p, true);
-            return false;
-        case 'P':
-            begin_sequence(p, TERM_STATE_DCS_ENTRY);
-            return false;
-        case 'X':
-        case '^':
-        case '_':
-        case 'k': /* a title, as screen takes it */
-            p->state = TERM_STATE_SKIP;
-            return false;
-        default:
-            break;
-        }
+    if (p->state == TERM_STATE_ESCAPE && begins_more(b)) {
+        begin_more(p, b);
+        return false;
     }
     p->state = TERM_STATE_GROUND;
-    op->kind = TERM_OP_ESC;
-    op->intermediate = p->intermediate;
-    op->final = b;
-    return true;
+    return escape_final(op, p->intermediate, b);
 }
 
 static void
@@ -381,22 +415,59 @@ sequence_byte(struct term_parser *p, uint8_t b, struct term_op *op)
     return false;
 }
 
-/* The digits, colons and semicolons of a CSI that has all of them here, quickly. */
-static size_t
-csi_params(struct term_parser *p, const uint8_t *s, size_t n)
+/* param_byte() for all that comes at once; returns the number of bytes. Nothing but the
+ * parameters themselves is touched. */
+static inline size_t
+take_params(uint32_t *params, unsigned *n_params, uint32_t *sub_params, const uint8_t *s,
+            size_t n)
 {
     size_t i = 0;
-    while (i < n && s[i] >= 0x30 && s[i] < 0x3c)
-        param_byte(p, s[i++]);
-    if (i)
-        p->state = TERM_STATE_CSI_PARAM;
+    unsigned count = *n_params;
+    if (!n || s[0] - 0x30U > 11 || count > TERM_PARAMS_MAX)
+        return 0;
+    uint64_t v = count ? params[count - 1] : 0;
+    count += !count;
+    for (;;) {
+        size_t stop = n - i > SAFE_DIGITS ? i + SAFE_DIGITS : n;
+        unsigned digit = 0;
+        while (i < stop && (digit = s[i] - 0x30U) <= 9) {
+            v = v * 10 + digit;
+            i++;
+        }
+        if (v > TERM_PARAM_MAX)
+            v = TERM_PARAM_MAX;
+        if (digit > 11 || i == n)
+            break;
+        if (digit <= 9)
+            continue; /* more digits than any number needs */
+        if (count == TERM_PARAMS_MAX)
+            break;
+        params[count - 1] = (uint32_t)v;
+        *sub_params |= (uint32_t)(digit == 10) << count;
+        count++;
+        v = 0;
+        i++;
+    }
+    params[count - 1] = (uint32_t)v;
+    *n_params = count;
     return i;
 }
 
-bool
-term_parser_next(struct term_parser *p, struct view in, size_t *pos, struct term_op *op)
+static size_t
+csi_params(struct term_parser *p, const uint8_t *s, size_t n)
 {
-    op->lookahead = 0;
+    unsigned count = p->n_params;
+    size_t taken = take_params(p->params, &count, &p->sub_params, s, n);
+    p->n_params = (uint8_t)count;
+    if (taken)
+        p->state = TERM_STATE_CSI_PARAM;
+    return taken;
+}
+
+/* Whatever the state is. */
+__attribute__((noinline)) static bool
+next_in_state(struct term_parser *p, struct view in, size_t *pos, struct term_op *op)
+{
     while (*pos < in.n) {
         uint8_t b = in.p[*pos];
         switch ((enum term_state)p->state) {
@@ -406,19 +477,13 @@ term_parser_next(struct term_parser *p, struct view in, size_t *pos, struct term
                     return true;
                 continue;
             }
-            op->n = term_scan_printable(in.p + *pos, in.n - *pos);
-            if (op->n) {
-                op->kind = TERM_OP_ASCII;
-                op->text = in.p + *pos;
-                *pos += op->n;
-                return true;
+            if (b == ESC || b == DEL) {
+                ++*pos;
+                if (b == ESC)
+                    begin_sequence(p, TERM_STATE_ESCAPE);
+                continue;
             }
-            ++*pos;
-            if (b == ESC)
-                begin_sequence(p, TERM_STATE_ESCAPE);
-            else if (b != DEL)
-                return execute(op, b);
-            continue;
+            return term_parser_next(p, in, pos, op);
         case TERM_STATE_STRING:
         case TERM_STATE_SKIP:
             *pos += string_run(p, in.p + *pos, in.n - *pos);
@@ -430,13 +495,12 @@ term_parser_next(struct term_parser *p, struct view in, size_t *pos, struct term
                 return true;
             continue;
         case TERM_STATE_CSI_ENTRY:
-        case TERM_STATE_CSI_PARAM: {
-            size_t n = csi_params(p, in.p + *pos, in.n - *pos);
-            *pos += n;
-            if (n)
-                continue;
+        case TERM_STATE_CSI_PARAM:
+            *pos += csi_params(p, in.p + *pos, in.n - *pos);
+            if (*pos == in.n)
+                return false;
+            b = in.p[*pos];
             break;
-        }
         case TERM_STATE_ESCAPE:
         case TERM_STATE_ESCAPE_INTERMEDIATE:
         case TERM_STATE_CSI_INTERMEDIATE:
@@ -454,4 +518,66 @@ term_parser_next(struct term_parser *p, struct view in, size_t *pos, struct term
             return true;
     }
     return false;
+}
+
+/* A CSI that begins at *pos, most often whole and without surprises. */
+__attribute__((noinline)) static bool
+next_csi(struct term_parser *p, struct view in, size_t *pos, struct term_op *op)
+{
+    size_t i = *pos + 2;
+    uint8_t marker = in.p[i] >= 0x3c && in.p[i] < 0x40 ? in.p[i++] : 0;
+    unsigned count = 0;
+    uint32_t sub_params = 0;
+    i += take_params(p->params, &count, &sub_params, in.p + i, in.n - i);
+    if (i < in.n && in.p[i] >= 0x40 && in.p[i] < DEL) {
+        *pos = i + 1;
+        op->kind = TERM_OP_CSI;
+        op->marker = marker;
+        op->intermediate = 0;
+        op->final = in.p[i];
+        op->params = p->params;
+        op->n_params = count;
+        op->sub_params = sub_params;
+        return true;
+    }
+    begin_sequence(p, i > *pos + 2 ? TERM_STATE_CSI_PARAM : TERM_STATE_CSI_ENTRY);
+    p->marker = marker;
+    p->n_params = (uint8_t)count;
+    p->sub_params = sub_params;
+    *pos = i;
+    return next_in_state(p, in, pos, op);
+}
+
+/* Text and controls, which most of the input is; the rest is left to those above. */
+bool
+term_parser_next(struct term_parser *p, struct view in, size_t *pos, struct term_op *op)
+{
+    size_t i = *pos;
+    op->beyond = 0;
+    if (i >= in.n)
+        return false;
+    if (p->state != TERM_STATE_GROUND || p->rune_need)
+        return next_in_state(p, in, pos, op);
+    uint8_t b = in.p[i];
+    if (b >= 0x20 && b < DEL) {
+        op->kind = TERM_OP_ASCII;
+        op->text = in.p + i;
+        op->n = term_scan_printable(in.p + i, in.n - i);
+        *pos = i + op->n;
+        return true;
+    }
+    if (b < 0x20 && b != ESC) {
+        *pos = i + 1;
+        return execute(op, b);
+    }
+    if (b == ESC && i + 2 < in.n) {
+        uint8_t c = in.p[i + 1];
+        if (c == '[')
+            return next_csi(p, in, pos, op);
+        if (c >= 0x30 && c < DEL && !begins_more(c)) {
+            *pos = i + 2;
+            return escape_final(op, 0, c);
+        }
+    }
+    return next_in_state(p, in, pos, op);
 }

@@ -34,10 +34,10 @@ enum term_op_kind {
 
 struct term_op {
     enum term_op_kind kind;
+    int64_t beyond;       /* how far *pos stands beyond its final byte; -1: before it */
     uint8_t marker;       /* '<' '=' '>' '?', or 0 */
     uint8_t intermediate; /* 0x20..0x2f, 0, or TERM_MANY_INTERMEDIATES */
     uint8_t final;
-    uint8_t lookahead; /* bytes behind *pos that it took to know this: 0 or 1 */
     unsigned n_params;
     uint32_t sub_params;    /* bit i: params[i] followed a colon */
     const uint32_t *params; /* left out ones are 0 */

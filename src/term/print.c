@@ -314,37 +314,52 @@ print_rune(struct term *t, uint32_t rune)
     print_cell(t, rune, class & TERM_CLASS_WIDTH);
 }
 
-/* A run of plain wide characters that fit into this line; returns how many. */
+/*
+ * Characters of which each has a cell, or two, of its own, as far as they fit into this
+ * line; returns how many.
+ */
 static size_t
-print_wide_run(struct term *t, const uint32_t *runes, size_t n, uint64_t *off)
+print_plain_run(struct term *t, const uint32_t *runes, size_t n, uint64_t *off)
 {
     uint32_t end = line_end(t), col = t->at.col;
-    size_t room = (end - col) / 2;
-    if (t->at.is_pending || term_has(t, TERM_MODE_INSERT) || !room)
-        return 0;
-    if (n > room)
-        n = room;
-    size_t count = 0;
-    while (count < n && runes[count] >= 0xa0 &&
-           term_class(t->widths, runes[count]) == TERM_CLASS_PLAIN_WIDE)
-        count++;
     struct term_row *row = term_cursor_row(t);
-    if (!count || !open_cells(t, row, col, (uint32_t)count * 2))
+    if (t->at.is_pending || term_has(t, TERM_MODE_INSERT))
         return 0;
-    uint32_t *text = row->text + col, *style = row->style + col;
-    for (size_t i = 0; i < count; i++) {
-        text[2 * i] = runes[i] | TERM_CELL_WIDE;
-        text[2 * i + 1] = TERM_CELL_TAIL;
-        style[2 * i] = style[2 * i + 1] = t->pen_id;
+    if (!term_row_reserve(row, end) || (col > row->used && !term_row_extend(row, col)))
+        return 0;
+    term_row_split(row, col);
+    uint32_t *text = row->text, *style = row->style, pen = t->pen_id;
+    struct term_join join = t->join;
+    size_t i = 0;
+    for (; i < n; i++) {
+        uint8_t class = term_class(t->widths, runes[i]);
+        uint32_t width = class & TERM_CLASS_WIDTH;
+        if (!width || col + width > end || term_may_join(&join, class))
+            break;
+        join = (struct term_join){ runes[i], class, 0 };
+        text[col] = runes[i];
+        style[col] = pen;
+        if (width == 2) {
+            text[col] |= TERM_CELL_WIDE;
+            text[col + 1] = TERM_CELL_TAIL;
+            style[col + 1] = pen;
+            row->has_wide = true;
+        }
+        col += width;
         *off += term_utf8_size(runes[i]);
     }
-    row->has_wide = true;
+    if (!i)
+        return 0;
+    if (col < row->used && text[col] == TERM_CELL_TAIL)
+        text[col] = 0; /* its left half was overwritten */
+    if (row->used < col)
+        row->used = col;
     row->stamp = *off;
     row->is_damaged = true;
-    t->last_rune = runes[count - 1];
-    t->join = (struct term_join){ t->last_rune, TERM_CLASS_PLAIN_WIDE, 0 };
-    advance(t, row, col + (uint32_t)count * 2, end);
-    return count;
+    t->last_rune = runes[i - 1];
+    t->join = join;
+    advance(t, row, col, end);
+    return i;
 }
 
 static uint64_t
@@ -360,19 +375,16 @@ void
 term_print_runes(struct term *t, const uint32_t *runes, size_t n)
 {
     uint64_t end = t->byte_off;
-    /* A lone U+FFFD may stand for fewer bytes than it has itself. */
-    uint64_t off = n == 1 ? end : end - size_of(runes, n);
+    /* For a lone U+FFFD, which may stand for fewer bytes, this comes out right, too. */
+    uint64_t off = end - size_of(runes, n);
     t->at.charsets.single = 0;
     term_know_pen(t);
     for (size_t i = 0; i < n;) {
-        size_t count = n == 1 || term_joins_all(&t->join)
-                           ? 0
-                           : print_wide_run(t, runes + i, n - i, &off);
+        size_t count = print_plain_run(t, runes + i, n - i, &off);
         i += count;
         if (count)
             continue;
-        if (n > 1)
-            off += term_utf8_size(runes[i]);
+        off += term_utf8_size(runes[i]);
         t->byte_off = off;
         print_rune(t, runes[i++]);
     }
@@ -384,7 +396,7 @@ term_print_ascii(struct term *t, const uint8_t *p, size_t n)
 {
     struct term_charsets *sets = &t->at.charsets;
     if (sets->single || sets->g[sets->gl] != TERM_CHARSET_ASCII ||
-        term_joins_all(&t->join)) {
+        term_may_join(&t->join, TERM_CLASS_PLAIN)) {
         uint64_t end = t->byte_off;
         term_know_pen(t);
         for (size_t i = 0; i < n; i++) {

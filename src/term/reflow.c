@@ -49,9 +49,9 @@ take_stamp(struct reflow *r, uint64_t end)
         memcpy(&s, r->segments.p + r->first_segment * sizeof(s), sizeof(s));
         if (stamp < s.stamp)
             stamp = s.stamp;
-        if (s.end > end)
+        r->first_segment += s.end <= end;
+        if (s.end >= end)
             break;
-        r->first_segment++;
     }
     return stamp;
 }
@@ -335,8 +335,10 @@ resize_primary(struct term *t, unsigned cols, unsigned rows, struct term_pen_at 
     h->ceiling = ceiling;
     term_history_trim(h);
     place(t, cursor, &r.points[POINT_CURSOR], top);
-    if (saved != cursor)
-        place(t, saved, &r.points[POINT_SAVED], top);
+    if (saved == cursor)
+        return;
+    r.points[POINT_SAVED].row += saved->row - saved_row; /* below all text */
+    place(t, saved, &r.points[POINT_SAVED], top);
 }
 
 /* The alternate screen: its rows are cut below the cursor, then above it. */

@@ -11,15 +11,6 @@ term_row_release(struct term_row *r)
     *r = (struct term_row){ 0 };
 }
 
-void
-term_row_clear(struct term_row *r)
-{
-    r->stamp = 0;
-    r->used = 0;
-    r->is_wrapped = r->has_wide = false;
-    r->is_damaged = true;
-}
-
 bool
 term_row_grow(struct term_row *r, uint32_t n)
 {

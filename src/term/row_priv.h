@@ -31,10 +31,18 @@ struct term_row {
 };
 
 void term_row_release(struct term_row *r);
-/* Empty, never written; the memory stays. */
-void term_row_clear(struct term_row *r);
 /* Room for n cells, and 16 more for those who write in blocks; false: no memory. */
 bool term_row_grow(struct term_row *r, uint32_t n);
+
+/* Empty, never written; the memory stays. */
+static inline void
+term_row_clear(struct term_row *r)
+{
+    r->stamp = 0;
+    r->used = 0;
+    r->is_wrapped = r->has_wide = false;
+    r->is_damaged = true;
+}
 
 static inline bool
 term_row_reserve(struct term_row *r, uint32_t n)

@@ -11,10 +11,10 @@ term_no_memory(struct term *t)
 }
 
 void
-term_know_pen(struct term *t)
+term_know_pen_slow(struct term *t)
 {
-    if (t->is_pen_known)
-        return;
+    if (term_tables_is_full(&t->tables))
+        term_collect(t);
     t->pen_id = term_style_id(&t->tables, &t->at.pen);
     struct term_style blank = { .bg = t->at.pen.bg };
     t->blank_id = term_style_id(&t->tables, &blank);
@@ -23,7 +23,7 @@ term_know_pen(struct term *t)
 
 /* -- scrolling -- */
 
-static void
+static inline void
 damage_region(struct term_screen *s, unsigned top, unsigned bottom)
 {
     if (s->damage_top > top)
@@ -38,7 +38,7 @@ term_damage_all(struct term *t)
     damage_region(t->screen, 0, t->rows);
 }
 
-static void
+static inline void
 blank_row(struct term *t, struct term_row *row)
 {
     term_row_clear(row);
@@ -51,35 +51,43 @@ static void
 turn_up(struct term *t, unsigned top, unsigned bottom, unsigned n)
 {
     struct term_row **rows = t->screen->rows;
+    if (top)
+        rows[top - 1]->is_wrapped = false;
+    damage_region(t->screen, top, bottom);
     if (n == 1) {
         struct term_row *first = rows[top];
         memmove(rows + top, rows + top + 1, (bottom - top - 1) * sizeof(rows[0]));
         rows[bottom - 1] = first;
-    } else {
-        memcpy(t->spare, rows + top, n * sizeof(rows[0]));
-        memmove(rows + top, rows + top + n, (bottom - top - n) * sizeof(rows[0]));
-        memcpy(rows + bottom - n, t->spare, n * sizeof(rows[0]));
+        blank_row(t, first);
+        return;
     }
+    memcpy(t->spare, rows + top, n * sizeof(rows[0]));
+    memmove(rows + top, rows + top + n, (bottom - top - n) * sizeof(rows[0]));
+    memcpy(rows + bottom - n, t->spare, n * sizeof(rows[0]));
     for (unsigned i = bottom - n; i < bottom; i++)
         blank_row(t, rows[i]);
-    if (top)
-        rows[top - 1]->is_wrapped = false;
-    damage_region(t->screen, top, bottom);
 }
 
 static void
 turn_down(struct term *t, unsigned top, unsigned bottom, unsigned n)
 {
     struct term_row **rows = t->screen->rows;
-    memcpy(t->spare, rows + bottom - n, n * sizeof(rows[0]));
-    memmove(rows + top + n, rows + top, (bottom - top - n) * sizeof(rows[0]));
-    memcpy(rows + top, t->spare, n * sizeof(rows[0]));
-    for (unsigned i = top; i < top + n; i++)
-        blank_row(t, rows[i]);
     if (top)
         rows[top - 1]->is_wrapped = false;
-    rows[bottom - 1]->is_wrapped = false;
     damage_region(t->screen, top, bottom);
+    if (n == 1) {
+        struct term_row *last = rows[bottom - 1];
+        memmove(rows + top + 1, rows + top, (bottom - top - 1) * sizeof(rows[0]));
+        rows[top] = last;
+        blank_row(t, last);
+    } else {
+        memcpy(t->spare, rows + bottom - n, n * sizeof(rows[0]));
+        memmove(rows + top + n, rows + top, (bottom - top - n) * sizeof(rows[0]));
+        memcpy(rows + top, t->spare, n * sizeof(rows[0]));
+        for (unsigned i = top; i < top + n; i++)
+            blank_row(t, rows[i]);
+    }
+    rows[bottom - 1]->is_wrapped = false;
 }
 
 /* Between left and right margins only: cells move from row to row, and that is writing. */

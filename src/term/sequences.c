@@ -150,6 +150,8 @@ static const struct term_sequence csis[] = {
     { 0, '"', 'q', term_h_decsca, "DECSCA", "protect what is printed from now on" },
     { '>', 0, 'q', term_h_xtversion, "XTVERSION", "name and version" },
     { 0, 0, 'r', term_h_decstbm, "DECSTBM", "top and bottom margins" },
+    { '?', 0, 'r', term_h_xtrestore, "XTRESTORE", "restore private modes" },
+    { '?', 0, 's', term_h_xtsave, "XTSAVE", "save private modes" },
     { 0, 0, 's', term_h_decslrm, "DECSLRM", "left and right margins; else as DECSC" },
     { 0, 0, 't', term_h_window, "XTWINOPS", "22, 23: title stack; 18: the size" },
     { 0, 0, 'u', term_h_decrc, "SCORC", "as DECRC" },

@@ -72,7 +72,7 @@ term_style_id(struct term_tables *tables, const struct term_style *style)
     uint32_t *head = &t->buckets[hash & t->mask];
     t->entries[id] = (struct term_style_entry){ .style = *style, .next = *head };
     *head = id;
-    t->live++;
+    tables->live++;
     return id;
 }
 
@@ -121,7 +121,7 @@ grow_strings(struct term_strings *t)
 }
 
 static uint32_t
-string_id(struct term_strings *t, struct view v)
+string_id(struct term_strings *t, struct view v, uint32_t *live)
 {
     uint32_t hash = hash_bytes(v);
     for (uint32_t i = t->buckets[hash & t->mask]; i; i = t->entries[i].next) {
@@ -146,20 +146,20 @@ string_id(struct term_strings *t, struct view v)
         .p = copy, .n = (uint32_t)v.n, .hash = hash, .next = *head
     };
     *head = id;
-    t->live++;
+    ++*live;
     return id;
 }
 
 uint32_t
 term_cluster_id(struct term_tables *t, struct view text)
 {
-    return string_id(&t->clusters, text);
+    return string_id(&t->clusters, text, &t->live);
 }
 
 uint16_t
 term_link_id(struct term_tables *t, struct view uri)
 {
-    return uri.n ? (uint16_t)string_id(&t->links, uri) : 0;
+    return uri.n ? (uint16_t)string_id(&t->links, uri, &t->live) : 0;
 }
 
 /* -- all of them -- */
@@ -230,32 +230,30 @@ term_tables_mark_cluster(struct term_tables *t, uint32_t id)
     t->clusters.entries[id].is_marked = true;
 }
 
-static void
+static uint32_t
 sweep_strings(struct term_strings *t)
 {
-    t->live = 0;
+    uint32_t live = 0;
     for (uint32_t i = 1; i < t->n; i++) {
         struct term_string_entry *e = &t->entries[i];
         if (e->is_marked) {
-            t->live++;
+            live++;
             continue;
         }
         free(e->p);
         e->p = NULL;
     }
     rehash_strings(t);
+    return live;
 }
 
 void
 term_tables_end(struct term_tables *t, size_t cells)
 {
-    t->styles.live = 0;
+    t->live = sweep_strings(&t->clusters) + sweep_strings(&t->links);
     for (uint32_t i = 1; i < t->styles.n; i++)
-        t->styles.live += t->styles.entries[i].is_marked;
+        t->live += t->styles.entries[i].is_marked;
     rehash_styles(&t->styles);
-    sweep_strings(&t->clusters);
-    sweep_strings(&t->links);
-    size_t live = (size_t)t->styles.live + t->clusters.live + t->links.live;
-    size_t limit = 2 * live + cells / 8 + LEAST_LIMIT;
+    size_t limit = 2 * (size_t)t->live + cells / 8 + LEAST_LIMIT;
     t->limit = limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX;
 }

@@ -32,20 +32,21 @@ struct term_string_entry {
 struct term_styles {
     struct term_style_entry *entries;
     uint32_t *buckets;
-    uint32_t n, cap, free, live, mask;
+    uint32_t n, cap, free, mask;
 };
 
 struct term_strings {
     struct term_string_entry *entries;
     uint32_t *buckets;
-    uint32_t n, cap, free, live, mask;
+    uint32_t n, cap, free, mask;
     uint32_t max; /* entries at most */
 };
 
 struct term_tables {
     struct term_styles styles;
     struct term_strings clusters, links;
-    uint32_t limit; /* more live entries than this: time to collect */
+    uint32_t live;  /* entries of all kinds */
+    uint32_t limit; /* more of them than this: time to collect */
     uint32_t pages; /* serial number of the last history page made */
 };
 
@@ -79,7 +80,7 @@ term_link_text(const struct term_tables *t, uint16_t id)
 static inline bool
 term_tables_is_full(const struct term_tables *t)
 {
-    return t->styles.live + t->clusters.live + t->links.live > t->limit;
+    return t->live > t->limit;
 }
 
 void term_tables_begin(struct term_tables *t);

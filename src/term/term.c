@@ -77,7 +77,16 @@ term_error(const struct term *t)
 
 /* -- feeding -- */
 
+/* Clusters and links have been added, or styles (then know_pen does it). Between two
+ * operations nobody holds a number. */
 static void
+collect_if_full(struct term *t)
+{
+    if (term_tables_is_full(&t->tables))
+        term_collect(t);
+}
+
+static inline void
 apply(struct term *t, struct term_op *op)
 {
     switch (op->kind) {
@@ -86,6 +95,7 @@ apply(struct term *t, struct term_op *op)
         break;
     case TERM_OP_RUNES:
         term_print_runes(t, op->runes, op->n);
+        collect_if_full(t);
         break;
     case TERM_OP_EXECUTE:
         t->join.rune = 0;
@@ -103,6 +113,7 @@ apply(struct term *t, struct term_op *op)
         break;
     case TERM_OP_OSC:
         term_osc(t, op);
+        collect_if_full(t);
         break;
     case TERM_OP_DCS:
         term_dcs(t, op);
@@ -117,10 +128,8 @@ term_feed(struct term *t, const void *p, size_t n, uint64_t byte_off)
     struct term_op op;
     size_t pos = 0;
     while (term_parser_next(&t->parser, in, &pos, &op)) {
-        t->byte_off = byte_off + pos + op.lookahead;
+        t->byte_off = byte_off + pos - (uint64_t)op.beyond;
         apply(t, &op);
-        if (term_tables_is_full(&t->tables))
-            term_collect(t);
     }
 }
 

@@ -101,6 +101,7 @@ struct term {
     unsigned top, bottom;        /* scroll region; bottom, right are exclusive */
     unsigned left, right;
     uint32_t modes;              /* bits by enum term_mode */
+    uint32_t saved_modes;        /* XTSAVE: bits by the table of modes.c */
     unsigned mouse, mouse_encoding;
     uint8_t cursor_style; /* DECSCUSR */
     bool is_pen_known;    /* pen_id and blank_id are at's pen's */
@@ -158,8 +159,16 @@ term_is_full_width(const struct term *t)
 
 /* -- screen.c -- */
 
+void term_know_pen_slow(struct term *t);
+
 /* Numbers for the pen as it is now. */
-void term_know_pen(struct term *t);
+static inline void
+term_know_pen(struct term *t)
+{
+    if (!t->is_pen_known)
+        term_know_pen_slow(t);
+}
+
 void term_no_memory(struct term *t);
 /* Rows top..bottom of the region, by n; what leaves at the top of the screen is kept. */
 void term_scroll_up(struct term *t, unsigned top, unsigned bottom, unsigned n);

@@ -4,8 +4,26 @@
 #include <stdlib.h>
 #include <utf8proc.h>
 
-_Static_assert(UTF8PROC_BOUNDCLASS_OTHER == 1 && UTF8PROC_BOUNDCLASS_PREPEND == 13,
-               "the classes in width_priv.h are utf8proc's");
+_Static_assert(UTF8PROC_BOUNDCLASS_OTHER == 1, "as TERM_CLASS_PLAIN has it");
+
+#define BIT(name) (1U << UTF8PROC_BOUNDCLASS_##name)
+#define EXTENDS   (BIT(EXTEND) | BIT(ZWJ) | BIT(SPACINGMARK))
+
+/* The pairs of UAX 29 between which there may be no break; utf8proc decides. */
+const uint32_t term_may_join_mask[32] = {
+    [UTF8PROC_BOUNDCLASS_OTHER] = EXTENDS,
+    [UTF8PROC_BOUNDCLASS_EXTEND] = EXTENDS,
+    [UTF8PROC_BOUNDCLASS_L] = EXTENDS | BIT(L) | BIT(V) | BIT(LV) | BIT(LVT),
+    [UTF8PROC_BOUNDCLASS_V] = EXTENDS | BIT(V) | BIT(T),
+    [UTF8PROC_BOUNDCLASS_T] = EXTENDS | BIT(T),
+    [UTF8PROC_BOUNDCLASS_LV] = EXTENDS | BIT(V) | BIT(T),
+    [UTF8PROC_BOUNDCLASS_LVT] = EXTENDS | BIT(T),
+    [UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR] = EXTENDS | BIT(REGIONAL_INDICATOR),
+    [UTF8PROC_BOUNDCLASS_SPACINGMARK] = EXTENDS,
+    [UTF8PROC_BOUNDCLASS_PREPEND] = ~BIT(CONTROL),
+    [UTF8PROC_BOUNDCLASS_ZWJ] = EXTENDS | BIT(EXTENDED_PICTOGRAPHIC),
+    [UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC] = EXTENDS,
+};
 
 static unsigned
 break_of(uint8_t rune_class)
@@ -44,42 +62,13 @@ term_class_slow(struct term_widths *w, uint32_t rune)
     return page[rune & 0xff];
 }
 
-static bool
-extends(unsigned b)
-{
-    return b == UTF8PROC_BOUNDCLASS_EXTEND || b == UTF8PROC_BOUNDCLASS_ZWJ ||
-           b == UTF8PROC_BOUNDCLASS_SPACINGMARK;
-}
-
-static bool
-is_hangul(unsigned b)
-{
-    return b >= UTF8PROC_BOUNDCLASS_L && b <= UTF8PROC_BOUNDCLASS_LVT;
-}
-
-/* Pairs that utf8proc must be asked about; all others are apart. */
-static bool
-may_join(unsigned before, unsigned b)
-{
-    if (extends(b) || before == UTF8PROC_BOUNDCLASS_PREPEND)
-        return true;
-    if (is_hangul(b))
-        return is_hangul(before);
-    if (b == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR)
-        return before == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR;
-    return b == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC &&
-           before == UTF8PROC_BOUNDCLASS_ZWJ;
-}
-
 bool
 term_join_slow(struct term_join *j, uint32_t rune, uint8_t rune_class)
 {
     bool joins = false;
-    if (j->rune && may_join(break_of(j->rune_class), break_of(rune_class)))
+    if (term_may_join(j, rune_class))
         joins = !utf8proc_grapheme_break_stateful(
             (utf8proc_int32_t)j->rune, (utf8proc_int32_t)rune, &j->state);
-    else
-        j->state = 0;
     if (!joins)
         j->state = 0;
     j->rune = rune;
@@ -90,8 +79,8 @@ term_join_slow(struct term_join *j, uint32_t rune, uint8_t rune_class)
 bool
 term_class_is_ignored(uint8_t rune_class)
 {
-    return !(rune_class & TERM_CLASS_WIDTH) && !extends(break_of(rune_class)) &&
-           !is_hangul(break_of(rune_class));
+    const uint32_t heeded = EXTENDS | BIT(L) | BIT(V) | BIT(T) | BIT(LV) | BIT(LVT);
+    return !(rune_class & TERM_CLASS_WIDTH) && !(heeded >> break_of(rune_class) & 1);
 }
 
 bool

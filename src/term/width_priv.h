@@ -15,10 +15,8 @@
 enum {
     TERM_CLASS_WIDTH = 3,
     TERM_CLASS_BREAK_SHIFT = 2,
-    /* Letters that join nothing before them: most of ASCII, most ideographs. */
+    /* Of ASCII, and most that is like it. */
     TERM_CLASS_PLAIN = 1 << TERM_CLASS_BREAK_SHIFT | 1,
-    TERM_CLASS_PLAIN_WIDE = 1 << TERM_CLASS_BREAK_SHIFT | 2,
-    TERM_CLASS_PREPEND = 13 << TERM_CLASS_BREAK_SHIFT | 1,
 };
 
 /* Zeroed it is ready for use. */
@@ -45,11 +43,15 @@ term_class(struct term_widths *w, uint32_t rune)
 
 /* Does it belong to the cluster of the last one? Takes note of it as the last one. */
 bool term_join_slow(struct term_join *j, uint32_t rune, uint8_t rune_class);
-/* Would even a plain character join what was printed last? */
+/* By class of breaks, the classes of characters behind it that it may join. */
+extern const uint32_t term_may_join_mask[32];
+
+/* Could a character of this class join one of that class? Else they are apart for sure. */
 static inline bool
-term_joins_all(const struct term_join *j)
+term_may_join(const struct term_join *j, uint8_t rune_class)
 {
-    return j->rune && j->rune_class == TERM_CLASS_PREPEND;
+    return j->rune && term_may_join_mask[j->rune_class >> TERM_CLASS_BREAK_SHIFT] >>
+                              (rune_class >> TERM_CLASS_BREAK_SHIFT) & 1;
 }
 
 /* A control or format character that takes no place and joins nothing. */

@@ -131,6 +131,7 @@ json_is_valid_whatever_the_bytes(void **state)
         json_str(&j, "tab\t, back\\slash, \x7f, bad \xff, line\xe2\x80\xa8");
     json_key(&j, "list"), json_open(&j, '[');
     json_u64(&j, UINT64_MAX), json_bool(&j, true), json_bool(&j, false);
+    json_null(&j);
     json_open(&j, '['), json_close(&j, ']');
     json_close(&j, ']');
     json_key(&j, "ns"), json_u64_str(&j, 1760542626145118000);
@@ -138,7 +139,7 @@ json_is_valid_whatever_the_bytes(void **state)
     assert_string_equal(
         buf_str(&out),
         "{\"a\\\"b\":\"tab\\u0009, back\\\\slash, \\u007f, bad \xef\xbf\xbd, "
-        "line\\u2028\",\"list\":[18446744073709551615,true,false,[]],"
+        "line\\u2028\",\"list\":[18446744073709551615,true,false,null,[]],"
         "\"ns\":\"1760542626145118000\"}");
 }
 

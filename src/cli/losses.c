@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/losses.h"
+
+#include <inttypes.h>
+
+void
+cli_losses_notice(void *ctx, const struct tape_notice *n)
+{
+    struct cli_losses *l = ctx;
+    if (n->kind == TAPE_NOTE_WARNING)
+        return;
+    l->is_damaged = true;
+    if (n->length)
+        cli_say(l->command,
+                "'%s': %" PRIu64 " bytes at file offset %" PRIu64 " skipped: %s", n->file,
+                n->length, n->offset, n->text);
+    else
+        cli_say(l->command, "'%s': at file offset %" PRIu64 ": %s", n->file, n->offset,
+                n->text);
+}
+
+void
+cli_losses_record(struct cli_losses *l, const struct tape_record *rec)
+{
+    if (rec->tag == TAPE_MARK && rec->code == TAPE_MARK_GAP) {
+        cli_say(l->command, "'%s': %u bytes from byte %" PRIu64 " on were not recorded",
+                l->path, rec->val, l->next_byte);
+        l->next_byte += rec->val;
+    }
+    if (rec->tag != TAPE_DATA)
+        return;
+    if (rec->byte_off > l->next_byte) {
+        l->is_damaged = true;
+        cli_say(l->command,
+                "'%s': %" PRIu64 " bytes from byte %" PRIu64 " on are missing", l->path,
+                rec->byte_off - l->next_byte, l->next_byte);
+    }
+    l->next_byte = rec->byte_off + rec->bytes.n;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* losses.h -- tells on stderr what a recording lacks, while it is read. */
+#ifndef CLI_LOSSES_H
+#define CLI_LOSSES_H
+
+#include "cli/command.h"
+#include "tape/reader.h"
+
+struct cli_losses {
+    const struct cli_command *command; /* borrowed */
+    const char *path;                  /* borrowed */
+    uint64_t next_byte;                /* the PTY byte that should come next */
+    bool is_damaged; /* something is missing that the recording does not own up to */
+};
+
+/* A tape_notice_fn; ctx is the struct. */
+void cli_losses_notice(void *ctx, const struct tape_notice *n);
+/* With each record, before it is used. */
+void cli_losses_record(struct cli_losses *l, const struct tape_record *rec);
+
+#endif
