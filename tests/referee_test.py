@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""referee_test.py -- screens that others expect for byte streams. usage: referee_test.py AHR
+"""referee_test.py -- screens that others expect for byte streams.
+
+usage: referee_test.py AHR ANSWERS
 
 The cases are those of ../shared/fixtures/vt. What we differ in on purpose is named, with the reason,
 in referee-exceptions.txt; a case that is named there must fail.
@@ -8,6 +10,7 @@ in referee-exceptions.txt; a case that is named there must fail.
 
 import json
 import re
+import subprocess
 import sys
 import unicodedata
 from pathlib import Path
@@ -16,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
 from support.tap import Skip, run, test
 
-AHR = sys.argv[1]
+AHR, ANSWERS = sys.argv[1:3]
 HERE = Path(__file__).resolve().parent
 FIXTURES = HERE.parents[1] / "shared/fixtures/vt"
 EXCEPTIONS = dict(line.split(": ", 1)
@@ -56,6 +59,13 @@ def render(a, data, rows, cols, *more):
 def onlcr(data):
     """What a terminal's driver makes of a program's output."""
     return data.replace(b"\n", b"\r\n")
+
+
+def echo(data, rows, cols):
+    """The terminal's answers, as its driver shows them when nobody reads them."""
+    answers = subprocess.run([ANSWERS, str(cols), str(rows)], input=data, capture_output=True,
+                             check=True).stdout
+    return re.sub(rb"[\0-\x1f]", lambda m: b"^%c" % (m[0][0] | 0x40), answers)
 
 
 def compare_text(screen, text):
@@ -109,7 +119,8 @@ def tmux_screens():
     results = {}
     with Ahr(AHR) as a:
         for path in sorted(folder("tmux").glob("*.in")):
-            screen = render(a, onlcr(path.read_bytes()), *size(path))
+            data = onlcr(path.read_bytes())
+            screen = render(a, data + echo(data, *size(path)), *size(path))
             why = compare_text(screen, path.with_suffix(".text").read_text())
             cursor = path.with_suffix(".cursor")
             if cursor.exists():

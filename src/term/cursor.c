@@ -48,16 +48,15 @@ term_h_cuf(struct term *t, const struct term_op *op)
     t->at.is_pending = false;
 }
 
-/* To the end of the row above, when reverse wrap and autowrap are on. */
+/* To the end of the row above, and from the top margin to the bottom one. */
 static bool
 wrap_back(struct term *t)
 {
-    if (!term_has(t, TERM_MODE_REVERSE_WRAP) || !term_has(t, TERM_MODE_AUTOWRAP))
-        return false;
-    if (t->at.col != leftmost(t))
+    if (!term_has(t, TERM_MODE_REVERSE_WRAP) || !term_has(t, TERM_MODE_AUTOWRAP) ||
+        t->at.col != leftmost(t))
         return false;
     if (t->at.row == t->top)
-        t->at.row = t->bottom; /* from the top margin to the bottom one */
+        t->at.row = t->bottom;
     else if (!t->at.row)
         return false;
     t->at.row--;
@@ -69,9 +68,8 @@ static void
 back(struct term *t, unsigned n)
 {
     /* With reverse wrap the pending wrap is a place of its own. */
-    if (t->at.is_pending && term_has(t, TERM_MODE_REVERSE_WRAP) &&
-        term_has(t, TERM_MODE_AUTOWRAP))
-        n--;
+    if (term_has(t, TERM_MODE_REVERSE_WRAP))
+        n -= t->at.is_pending;
     t->at.is_pending = false;
     for (unsigned wraps = 0;; wraps++) {
         unsigned room = t->at.col - leftmost(t), step = n < room ? n : room;
@@ -112,13 +110,19 @@ term_h_cr(struct term *t, const struct term_op *op)
     carriage_return(t);
 }
 
+/* A row that is left by a line feed does not go on in the next. */
+static void
+end_line(struct term *t)
+{
+    term_cursor_row(t)->is_wrapped = false;
+    term_line_feed(t);
+}
+
 void
 term_h_lf(struct term *t, const struct term_op *op)
 {
     (void)op;
-    /* The line ends here: it does not go on in the next. */
-    t->at.is_pending = false;
-    term_line_feed(t);
+    end_line(t);
     if (term_has(t, TERM_MODE_NEWLINE))
         carriage_return(t);
 }
@@ -127,16 +131,14 @@ void
 term_h_ind(struct term *t, const struct term_op *op)
 {
     (void)op;
-    t->at.is_pending = false;
-    term_line_feed(t);
+    end_line(t);
 }
 
 void
 term_h_nel(struct term *t, const struct term_op *op)
 {
     (void)op;
-    t->at.is_pending = false;
-    term_line_feed(t);
+    end_line(t);
     carriage_return(t);
 }
 
@@ -240,8 +242,8 @@ term_h_cht(struct term *t, const struct term_op *op)
 void
 term_h_cbt(struct term *t, const struct term_op *op)
 {
+    /* A pending wrap stays pending, as in xterm. */
     unsigned first = term_has(t, TERM_MODE_ORIGIN) ? t->left : 0;
-    t->at.is_pending = false;
     for (unsigned n = term_param(op, 0, 1); n && t->at.col > first; n--)
         do
             t->at.col--;
@@ -286,6 +288,15 @@ term_h_decrc(struct term *t, const struct term_op *op)
 {
     (void)op;
     term_restore_cursor(t);
+}
+
+/* SCORC: it knows of no pending wrap. */
+void
+term_h_scorc(struct term *t, const struct term_op *op)
+{
+    (void)op;
+    term_restore_cursor(t);
+    t->at.is_pending = false;
 }
 
 void

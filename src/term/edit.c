@@ -4,12 +4,13 @@
 
 typedef void (*erase_fn)(struct term *t, unsigned row, unsigned from, unsigned to);
 
+/* While a wrap is pending the cursor stands behind the last column: nothing is to its
+ * right. */
 static void
 erase_line(struct term *t, unsigned what, erase_fn erase)
 {
-    t->at.is_pending = false;
     if (what == 0)
-        erase(t, t->at.row, t->at.col, t->cols);
+        erase(t, t->at.row, t->at.col + t->at.is_pending, t->cols);
     else if (what == 1)
         erase(t, t->at.row, 0, t->at.col + 1);
     else if (what == 2)
@@ -26,7 +27,6 @@ erase_rows(struct term *t, unsigned from, unsigned to, erase_fn erase)
 static void
 erase_display(struct term *t, unsigned what, erase_fn erase)
 {
-    t->at.is_pending = false;
     if (what == 0) {
         erase_line(t, 0, erase);
         erase_rows(t, t->at.row + 1, t->rows, erase);
@@ -69,9 +69,9 @@ term_h_decsel(struct term *t, const struct term_op *op)
 void
 term_h_ech(struct term *t, const struct term_op *op)
 {
-    unsigned n = term_param(op, 0, 1), room = t->cols - t->at.col;
-    t->at.is_pending = false;
-    term_erase_cells(t, t->at.row, t->at.col, t->at.col + (n < room ? n : room));
+    unsigned col = t->at.col + t->at.is_pending;
+    unsigned n = term_param(op, 0, 1), room = t->cols - col;
+    term_erase_cells(t, t->at.row, col, col + (n < room ? n : room));
 }
 
 /* -- inside of a row -- */
@@ -92,20 +92,32 @@ shift_in_row(struct term *t, unsigned row, unsigned col, unsigned n, shift_fn sh
     term_touch(t, r);
 }
 
+/* Where ICH and DCH begin; false: outside of the margins. */
+static bool
+shift_col(const struct term *t, unsigned *ret)
+{
+    *ret = t->at.col + t->at.is_pending;
+    return t->at.col >= t->left && *ret <= t->right;
+}
+
 void
 term_h_ich(struct term *t, const struct term_op *op)
 {
-    t->at.is_pending = false;
-    if (t->at.col >= t->left && t->at.col < t->right)
-        shift_in_row(t, t->at.row, t->at.col, term_param(op, 0, 1), term_row_insert);
+    const struct term_row *row = term_cursor_row(t);
+    unsigned col;
+    if (!shift_col(t, &col))
+        return;
+    if (col < row->used && row->text[col] == TERM_CELL_TAIL)
+        col++; /* behind the whole character */
+    shift_in_row(t, t->at.row, col, term_param(op, 0, 1), term_row_insert);
 }
 
 void
 term_h_dch(struct term *t, const struct term_op *op)
 {
-    t->at.is_pending = false;
-    if (t->at.col >= t->left && t->at.col < t->right)
-        shift_in_row(t, t->at.row, t->at.col, term_param(op, 0, 1), term_row_delete);
+    unsigned col;
+    if (shift_col(t, &col))
+        shift_in_row(t, t->at.row, col, term_param(op, 0, 1), term_row_delete);
 }
 
 /* Columns of the whole region. */
@@ -133,13 +145,15 @@ term_h_decdc(struct term *t, const struct term_op *op)
 void
 term_h_sl(struct term *t, const struct term_op *op)
 {
-    shift_columns(t, t->left, term_param(op, 0, 1), term_row_delete);
+    if (term_is_inside(t))
+        shift_columns(t, t->left, term_param(op, 0, 1), term_row_delete);
 }
 
 void
 term_h_sr(struct term *t, const struct term_op *op)
 {
-    shift_columns(t, t->left, term_param(op, 0, 1), term_row_insert);
+    if (term_is_inside(t))
+        shift_columns(t, t->left, term_param(op, 0, 1), term_row_insert);
 }
 
 /* DECBI and DECFI: back and forward, scrolling at the margins. */
@@ -167,14 +181,14 @@ term_h_decfi(struct term *t, const struct term_op *op)
 
 /* -- whole rows -- */
 
+/* The cursor keeps its column, as in tmux and most others; DEC's and xterm's go to the
+ * margin. */
 void
 term_h_il(struct term *t, const struct term_op *op)
 {
     if (!term_is_inside(t))
         return;
     term_scroll_down(t, t->at.row, t->bottom, term_param(op, 0, 1));
-    t->at.col = t->left;
-    t->at.is_pending = false;
 }
 
 void
@@ -183,14 +197,11 @@ term_h_dl(struct term *t, const struct term_op *op)
     if (!term_is_inside(t))
         return;
     term_delete_rows(t, t->at.row, t->bottom, term_param(op, 0, 1));
-    t->at.col = t->left;
-    t->at.is_pending = false;
 }
 
 void
 term_h_su(struct term *t, const struct term_op *op)
 {
-    t->at.is_pending = false;
     term_scroll_up(t, t->top, t->bottom, term_param(op, 0, 1));
 }
 
@@ -200,7 +211,6 @@ term_h_sd(struct term *t, const struct term_op *op)
     /* With more parameters it is xterm's highlight tracking. */
     if (op->n_params > 1)
         return;
-    t->at.is_pending = false;
     term_scroll_down(t, t->top, t->bottom, term_param(op, 0, 1));
 }
 

@@ -32,6 +32,7 @@ void term_h_tbc(struct term *t, const struct term_op *op);
 void term_h_decst8c(struct term *t, const struct term_op *op);
 void term_h_decsc(struct term *t, const struct term_op *op);
 void term_h_decrc(struct term *t, const struct term_op *op);
+void term_h_scorc(struct term *t, const struct term_op *op);
 void term_h_decslrm(struct term *t, const struct term_op *op);
 void term_h_decstbm(struct term *t, const struct term_op *op);
 

@@ -190,8 +190,10 @@ static inline bool
 escape_final(struct term_op *op, uint8_t intermediate, uint8_t final)
 {
     op->kind = TERM_OP_ESC;
+    op->marker = 0;
     op->intermediate = intermediate;
     op->final = final;
+    op->n_params = 0;
     return true;
 }
 

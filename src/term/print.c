@@ -107,7 +107,7 @@ wrap(struct term *t)
 
 /* The cursor stands behind what was printed up to `col`. */
 static inline void
-advance(struct term *t, struct term_row *row, uint32_t col, uint32_t end)
+advance(struct term *t, uint32_t col, uint32_t end)
 {
     if (col < end) {
         t->at.col = col;
@@ -115,8 +115,6 @@ advance(struct term *t, struct term_row *row, uint32_t col, uint32_t end)
     }
     t->at.col = end - 1;
     t->at.is_pending = term_has(t, TERM_MODE_AUTOWRAP);
-    if (end == t->cols)
-        row->is_wrapped = false;
 }
 
 /* -- ASCII -- */
@@ -125,10 +123,14 @@ advance(struct term *t, struct term_row *row, uint32_t col, uint32_t end)
 static void
 print_bytes(struct term *t, const uint8_t *p, size_t n, uint64_t off, unsigned step)
 {
+    uint64_t byte_off = t->byte_off;
     term_know_pen(t);
     while (n) {
-        if (t->at.is_pending)
+        if (t->at.is_pending) {
+            t->byte_off = off + step; /* it is this byte that scrolls */
             wrap(t);
+            t->byte_off = byte_off;
+        }
         struct term_row *row = term_cursor_row(t);
         uint32_t end = line_end(t), room = end - t->at.col;
         /* Without autowrap the rest goes to the last column, one over the other. */
@@ -142,7 +144,7 @@ print_bytes(struct term *t, const uint8_t *p, size_t n, uint64_t off, unsigned s
         row->is_damaged = true;
         p += k;
         n -= k;
-        advance(t, row, t->at.col + k, end);
+        advance(t, t->at.col + k, end);
     }
 }
 
@@ -150,7 +152,7 @@ print_bytes(struct term *t, const uint8_t *p, size_t n, uint64_t off, unsigned s
 
 static const uint16_t line_drawing[] = {
     /* 0x5f.. */
-    0x00a0, 0x25c6, 0x2592, 0x2409, 0x240c, 0x240d, 0x240a, 0x00b0, 0x00b1, 0x2424, 0x240b,
+    0x0020, 0x25c6, 0x2592, 0x2409, 0x240c, 0x240d, 0x240a, 0x00b0, 0x00b1, 0x2424, 0x240b,
     0x2518, 0x2510, 0x250c, 0x2514, 0x253c, 0x23ba, 0x23bb, 0x2500, 0x23bc, 0x23bd, 0x251c,
     0x2524, 0x2534, 0x252c, 0x2502, 0x2264, 0x2265, 0x03c0, 0x2260, 0x00a3, 0x00b7,
 };
@@ -229,7 +231,7 @@ widen(struct term *t, struct term_row *row, uint32_t col)
     row->text[col + 1] = TERM_CELL_TAIL;
     row->style[col + 1] = row->style[col];
     row->has_wide = true;
-    advance(t, row, col + 2, end);
+    advance(t, col + 2, end);
 }
 
 /* A character that takes no cell of its own. */
@@ -294,7 +296,7 @@ print_cell(struct term *t, uint32_t rune, uint32_t width)
         row->has_wide |= width == 2;
     }
     term_touch(t, row);
-    advance(t, row, col + n, end);
+    advance(t, col + n, end);
 }
 
 static void
@@ -350,15 +352,17 @@ print_plain_run(struct term *t, const uint32_t *runes, size_t n, uint64_t *off)
     }
     if (!i)
         return 0;
-    if (col < row->used && text[col] == TERM_CELL_TAIL)
+    if (col < row->used && text[col] == TERM_CELL_TAIL) {
         text[col] = 0; /* its left half was overwritten */
+        row->is_wrapped &= col + 1 < t->cols;
+    }
     if (row->used < col)
         row->used = col;
     row->stamp = *off;
     row->is_damaged = true;
     t->last_rune = runes[i - 1];
     t->join = join;
-    advance(t, row, col, end);
+    advance(t, col, end);
     return i;
 }
 

@@ -154,7 +154,7 @@ static const struct term_sequence csis[] = {
     { '?', 0, 's', term_h_xtsave, "XTSAVE", "save private modes" },
     { 0, 0, 's', term_h_decslrm, "DECSLRM", "left and right margins; else as DECSC" },
     { 0, 0, 't', term_h_window, "XTWINOPS", "22, 23: title stack; 18: the size" },
-    { 0, 0, 'u', term_h_decrc, "SCORC", "as DECRC" },
+    { 0, 0, 'u', term_h_scorc, "SCORC", "as DECRC, without a pending wrap" },
     { '?', 0, 'u', term_h_kitty_query, "", "which keyboard flags are set?" },
     { '>', 0, 'u', term_h_kitty_push, "", "push keyboard flags" },
     { '<', 0, 'u', term_h_kitty_pop, "", "pop keyboard flags" },
@@ -223,9 +223,8 @@ term_run_control(struct term *t, const struct term_op *op)
 }
 
 void
-term_run_escape(struct term *t, struct term_op *op)
+term_run_escape(struct term *t, const struct term_op *op)
 {
-    op->marker = 0;
     if (op->intermediate >= '(' && op->intermediate <= '+')
         designate(t, op);
     else if (op->intermediate)

@@ -172,16 +172,15 @@ put_colour(struct buf *out, uint32_t colour, unsigned base)
 void
 term_style_to_sgr(const struct term_style *style, struct buf *out)
 {
-    static const uint8_t singles[] = { 1, 2, 3, 5, 6, 7, 8, 9, 53 };
-    buf_puts(out, "0");
-    for (unsigned i = 0; i < sizeof(singles); i++)
-        if (style->attrs & attrs[singles[i]].set)
-            buf_printf(out, ";%u", singles[i]);
+    static const uint8_t singles[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 53 };
     enum term_underline underline = term_style_underline(style);
-    if (underline == TERM_UNDERLINE_SINGLE)
-        buf_puts(out, ";4");
-    else if (underline != TERM_UNDERLINE_NONE)
-        buf_printf(out, ";4:%u", (unsigned)underline);
+    buf_puts(out, "0");
+    for (unsigned i = 0; i < sizeof(singles); i++) {
+        if (singles[i] == 4 && underline > TERM_UNDERLINE_SINGLE)
+            buf_printf(out, ";4:%u", (unsigned)underline);
+        else if (singles[i] == 4 ? underline : style->attrs & attrs[singles[i]].set)
+            buf_printf(out, ";%u", singles[i]);
+    }
     put_colour(out, style->fg, 38);
     put_colour(out, style->bg, 48);
     put_colour(out, style->underline_colour, 58);

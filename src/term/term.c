@@ -87,7 +87,7 @@ collect_if_full(struct term *t)
 }
 
 static inline void
-apply(struct term *t, struct term_op *op)
+apply(struct term *t, const struct term_op *op)
 {
     switch (op->kind) {
     case TERM_OP_ASCII:

@@ -231,7 +231,7 @@ void term_add_mark(struct term *t, enum term_mark_kind kind, struct view text);
 /* -- sequences.c -- */
 void term_index_sequences(struct term_index *index);
 void term_run_control(struct term *t, const struct term_op *op);
-void term_run_escape(struct term *t, struct term_op *op);
+void term_run_escape(struct term *t, const struct term_op *op);
 void term_run_csi(struct term *t, const struct term_op *op);
 
 /* The i-th parameter; `missing` when it is left out or 0. */

@@ -247,17 +247,17 @@ what_is_overwritten_is_given_back(void **state)
         struct term_options opt = subject_options(1000);
         struct subject s;
         subject_init(&s, &opt);
-        size_t some = overwrite(&s, kind, 0, 100000);
-        size_t more = overwrite(&s, kind, 100000, 400000);
+        size_t some = overwrite(&s, kind, 0, 50000);
+        size_t more = overwrite(&s, kind, 50000, 150000);
         assert_in_range(some, 1, 16 * MIB);
         assert_in_range(more, 0, some + some / 2 + 256 * KIB);
         struct term_cell cell;
-        term_cell_at(s.t, 399999 % 24, 399999 / 24 % 80, &cell);
+        term_cell_at(s.t, 149999 % 24, 149999 / 24 % 80, &cell);
         if (kind == 0)
-            assert_int_equal(cell.style.fg, TERM_COLOUR(TERM_COLOUR_RGB, 399999));
+            assert_int_equal(cell.style.fg, TERM_COLOUR(TERM_COLOUR_RGB, 149999));
         if (kind == 1)
             assert_string_equal(term_link_uri(s.t, cell.style.link),
-                                "http://example.org/399999");
+                                "http://example.org/149999");
         if (kind == 2)
             assert_int_equal(cell.text.n, 21);
         subject_check_alive(&s);

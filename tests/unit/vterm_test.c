@@ -247,9 +247,8 @@ move(struct stream *s)
 static void
 control(struct stream *s)
 {
-    static const char *const narrow[] = { "\r", "\r\n", "\n", "\b", "\t" };
-    static const char *const wide[] = { "\r", "\r\n", "\n", "\b\b" };
-    buf_puts(&s->bytes, s->is_wide ? wide[below(s, 4)] : narrow[below(s, 5)]);
+    static const char *const controls[] = { "\r", "\r\n", "\n", "\b\b", "\b", "\t" };
+    buf_puts(&s->bytes, controls[below(s, s->is_wide ? 4 : 6)]);
 }
 
 static void
@@ -352,11 +351,8 @@ save(struct stream *s)
 {
     if (s->has_alternate || s->is_origin)
         return;
-    if (s->is_saved && below(s, 2)) {
-        buf_puts(&s->bytes, "\x1b[?7h\0338");
-        return;
-    }
-    buf_puts(&s->bytes, "\x1b[?7h\0337");
+    bool is_restored = s->is_saved && below(s, 2);
+    buf_puts(&s->bytes, is_restored ? "\x1b[?7h\0338" : "\x1b[?7h\0337");
     s->is_saved = true;
 }
 
@@ -412,8 +408,6 @@ stream_grow(struct stream *s, struct term_cursor cursor)
     }
     s->ends[s->count++] = s->bytes.n;
 }
-
-/* -- the test -- */
 
 static bool
 is_same_after(const struct stream *s, size_t operations, struct buf *why)
