@@ -26,6 +26,7 @@ EXCEPTIONS = dict(line.split(": ", 1)
                   for line in (HERE / "referee-exceptions.txt").read_text().splitlines()
                   if line and not line.startswith("#"))
 SHOWN_MAX = 20  # of what is wrong
+SCREENS = {"xterm", "alacritty", "vt100", "tmux"}
 counts = {}  # suite -> cases, exceptions
 
 
@@ -171,9 +172,13 @@ def compare_cells(screen, rows):
 
 
 def compare_wrapping(screen, rows, contents):
-    """contents has wrapped rows in one line."""
-    joined = "".join(text_expected(row) + ("" if line["wrapped"] else "\n")
-                     for row, line in zip(rows, screen["lines"]))
+    """contents has wrapped rows in one line, but an empty row always ends one."""
+    joined = ""
+    is_going_on = False
+    for row, line in zip(rows, screen["lines"]):
+        text = text_expected(row)
+        joined += text + "\n" * ((not line["wrapped"]) + (is_going_on and not text))
+        is_going_on = line["wrapped"]
     return differ("line", contents.split("\n"), joined.rstrip("\n").split("\n"))
 
 
@@ -321,9 +326,11 @@ def unicode_joined_emoji_are_one_cell():
 def at_most_one_case_in_twenty_is_an_exception():
     if not counts:
         raise Skip("the shared fixtures are not here")
-    cases, exceptions = map(sum, zip(*counts.values()))
-    print(f"# {cases} cases, {exceptions} exceptions")
-    assert exceptions * 20 <= cases, (cases, exceptions)
+    # The lines of Unicode's files are many: without them it holds, too.
+    for what, suites in ("all", counts), ("screens", counts.keys() & SCREENS):
+        cases, exceptions = map(sum, zip(*(counts[suite] for suite in suites)))
+        print(f"# {what}: {cases} cases, {exceptions} exceptions")
+        assert exceptions * 20 <= cases, (what, cases, exceptions)
     assert {name.partition("/")[0] for name in EXCEPTIONS} <= counts.keys()
 
 

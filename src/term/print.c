@@ -98,8 +98,9 @@ static void
 wrap(struct term *t)
 {
     uint32_t left = t->at.col >= t->left ? t->left : 0;
-    if (term_is_full_width(t))
-        term_cursor_row(t)->is_wrapped = true;
+    struct term_row *row = term_cursor_row(t);
+    if (term_is_full_width(t) && row->used == t->cols)
+        row->is_wrapped = true;
     term_line_feed(t);
     t->at.col = left;
     t->at.is_pending = false;

@@ -72,8 +72,6 @@ static void
 turn_down(struct term *t, unsigned top, unsigned bottom, unsigned n)
 {
     struct term_row **rows = t->screen->rows;
-    if (top)
-        rows[top - 1]->is_wrapped = false;
     damage_region(t->screen, top, bottom);
     if (n == 1) {
         struct term_row *last = rows[bottom - 1];

@@ -341,6 +341,9 @@ static const struct {
     { "a\x1b[3b", 8, 2, { 5 } },
     { "a\x1b[3b", 2, 2, { 5, 5 } },
     { "a\033#8", 8, 2, { 4, 4 } },
+    { "a\x1b[?K", 8, 2, { 5 } },
+    { "a\x1b[?2J", 8, 2, { 6, 6 } },
+    { "abcd\r\nefgh\x1b[?69h\x1b[2;3s\x1b[S", 4, 2, { 25, 25 } }, /* half a row scrolls */
     { "a\r\nb\r\nc", 8, 2, { 4, 7 } },     /* rows keep theirs as they scroll: up, */
     { "a\x1b[H\033M", 8, 2, { 0, 1 } },    /* down, */
     { "a\r\nb\x1b[S", 8, 3, { 4, 0, 0 } }, /* by count, */
