@@ -84,6 +84,8 @@ shift_in_row(struct term *t, unsigned row, unsigned col, unsigned n, shift_fn sh
 {
     struct term_row *r = t->screen->rows[row];
     unsigned room = t->right - col;
+    if (!room)
+        return;
     term_know_pen(t);
     if (!shift(r, col, t->right, n < room ? n : room, t->blank_id))
         term_no_memory(t);

@@ -80,8 +80,4 @@ void term_h_dsr(struct term *t, const struct term_op *op);
 void term_h_decdsr(struct term *t, const struct term_op *op);
 void term_h_window(struct term *t, const struct term_op *op);
 
-/* osc.c */
-void term_push_title(struct term *t, unsigned which);
-void term_pop_title(struct term *t, unsigned which);
-
 #endif

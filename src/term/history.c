@@ -6,6 +6,7 @@
 #include "term/pack_priv.h"
 
 enum { PAGE_BYTES = 64 << 10, PAGE_ROWS = 4096 };
+enum { ROW_BYTES = 1024, SPARE_BYTES = 64 << 20 }; /* all rows, at most */
 
 void
 term_page_free(struct term_page *page)
@@ -15,6 +16,7 @@ term_page_free(struct term_page *page)
     buf_release(&page->data);
     buf_release(&page->offsets);
     buf_release(&page->styles);
+    buf_release(&page->extras);
     buf_release(&page->uris);
     free(page);
 }
@@ -25,6 +27,7 @@ term_history_clear(struct term_history *h)
     for (size_t i = 0; i < h->n; i++)
         term_page_free(h->pages[h->first + i]);
     h->first = h->n = 0;
+    h->bytes = 0;
     h->dropped = h->end;
 }
 
@@ -62,6 +65,20 @@ reserve_page(struct term_history *h)
     return true;
 }
 
+static size_t
+page_bytes(const struct term_page *page)
+{
+    return page->data.n + page->offsets.n + page->styles.n + page->extras.n + page->uris.n;
+}
+
+static void
+count_bytes(struct term_history *h, struct term_page *page)
+{
+    size_t bytes = page_bytes(page);
+    h->bytes += bytes - page->counted;
+    page->counted = bytes;
+}
+
 void
 term_history_push_page(struct term_history *h, struct term_page *page)
 {
@@ -71,7 +88,9 @@ term_history_push_page(struct term_history *h, struct term_page *page)
         return;
     }
     page->start = h->end;
+    page->counted = 0;
     h->end += page->n;
+    count_bytes(h, page);
     h->pages[h->first + h->n++] = page;
 }
 
@@ -83,7 +102,17 @@ term_history_take_page(struct term_history *h)
     h->n--;
     struct term_page *page = h->pages[h->first++];
     h->dropped = page->start + page->n;
+    h->bytes -= page->counted;
     return page;
+}
+
+/* Rows may be of any width: it is bytes that fill the memory. */
+static void
+drop_heavy_pages(struct term_history *h)
+{
+    size_t most = (size_t)h->ceiling * ROW_BYTES + SPARE_BYTES;
+    while (h->n > 1 && h->bytes > most)
+        term_page_free(term_history_take_page(h));
 }
 
 static struct term_page *
@@ -94,7 +123,10 @@ new_page(struct term_history *h, struct term_tables *tables, uint64_t stamp)
         buf_shrink(&full->data);
         buf_shrink(&full->offsets);
         buf_shrink(&full->styles);
+        buf_shrink(&full->extras);
         buf_shrink(&full->uris);
+        count_bytes(h, full);
+        drop_heavy_pages(h);
     }
     struct term_page *page = calloc(1, sizeof(*page));
     if (!page)
@@ -151,6 +183,7 @@ term_history_trim(struct term_history *h)
         return;
     h->dropped = h->end - h->ceiling;
     while (h->n && h->pages[h->first]->start + h->pages[h->first]->n <= h->dropped) {
+        h->bytes -= h->pages[h->first]->counted;
         term_page_free(h->pages[h->first]);
         h->first++;
         h->n--;
@@ -187,5 +220,6 @@ term_history_pop(struct term_history *h)
     if (page->n && page->start + page->n > h->dropped)
         return;
     h->n--;
+    h->bytes -= page->counted;
     term_page_free(page);
 }

@@ -19,18 +19,27 @@
 #include "term/tables_priv.h"
 
 struct term_page_style {
-    struct term_style style; /* link: 0 or 1 */
-    uint32_t uri;            /* where it begins in uris, when there is one */
+    uint32_t fg, bg;
+    uint16_t attrs;
+    uint16_t extra; /* which of the extras it has besides, plus 1; 0: none */
+};
+
+/* What few styles have. */
+struct term_page_extra {
+    uint32_t underline_colour;
+    uint32_t uri; /* where it begins in uris, plus 1; 0: none */
 };
 
 struct term_page {
     struct buf data;    /* packed rows */
     struct buf offsets; /* of uint32_t: where each row begins */
     struct buf styles;  /* of struct term_page_style; the default is not among them */
+    struct buf extras;  /* of struct term_page_extra */
     struct buf uris;    /* each with its NUL */
     uint64_t stamp;     /* of the first row */
     uint64_t start;     /* number of the first row, counted from the very first */
     uint32_t serial;
+    size_t counted; /* what of it is in the history's bytes */
     uint32_t n;      /* rows */
     uint32_t widest; /* row, in cells */
     bool has_wrapped;
@@ -41,7 +50,8 @@ struct term_history {
     size_t first, n, cap;
     uint64_t dropped; /* rows that went because of the ceiling */
     uint64_t end;     /* number of the row to come */
-    uint32_t ceiling; /* rows */
+    uint32_t ceiling; /* rows; for each a KiB, and some more, at most */
+    size_t bytes;     /* of the pages that are full */
     int error;        /* -ENOMEM once a row could not be kept */
 };
 

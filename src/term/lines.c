@@ -25,18 +25,40 @@ begin_line(struct term_line *line)
     line->is_alternate = false;
 }
 
+/* Columns start..end, whose text begins at text_start and was the last to be added. */
 static void
-add_span(struct term_line *line, uint32_t start, uint32_t end,
+add_span(struct term_line *line, uint32_t start, uint32_t end, size_t text_start,
          const struct term_style *style, const char *uri)
 {
     static const struct term_style plain;
     if (!memcmp(style, &plain, sizeof(plain)))
         return;
-    struct term_span span = { .start = start, .end = end, .style = *style, .uri = uri };
+    struct term_span span = {
+        .start = start,
+        .end = end,
+        .text_start = text_start,
+        .text_end = line->text.n,
+        .style = *style,
+        .uri = uri,
+    };
     buf_append(&line->memory, &span, sizeof(span));
 }
 
-/* Spaces at the end go, unless a span makes them visible; so it is for `text` only. */
+static void
+cut_spans(struct term_line *line)
+{
+    for (size_t at = 0; at < line->memory.n; at += sizeof(struct term_span)) {
+        struct term_span span;
+        memcpy(&span, line->memory.p + at, sizeof(span));
+        if (span.text_start > line->text.n)
+            span.text_start = line->text.n;
+        if (span.text_end > line->text.n)
+            span.text_end = line->text.n;
+        memcpy(line->memory.p + at, &span, sizeof(span));
+    }
+}
+
+/* Spaces at the end go, of the text; spans still tell of them. */
 static int
 end_line(struct term_line *line)
 {
@@ -45,6 +67,7 @@ end_line(struct term_line *line)
         text->n--;
         line->cols--;
     }
+    cut_spans(line);
     line->spans = (const void *)line->memory.p;
     line->n_spans = line->memory.n / sizeof(struct term_span);
     if (text->failed || line->memory.failed)
@@ -62,6 +85,14 @@ add_text(struct term_line *line, struct view text)
         buf_puts(&line->text, " ");
 }
 
+static void
+add_ascii(struct term_line *line, const uint8_t *text, size_t n)
+{
+    uint8_t *p = buf_grow(&line->text, n);
+    for (size_t i = 0; p && i < n; i++)
+        p[i] = text[i] ? text[i] : ' ';
+}
+
 /* -- from the scrollback -- */
 
 static int
@@ -71,20 +102,22 @@ line_from_packed(const struct term_packed *packed, struct term_line *line)
     line->cols = packed->cells;
     line->last_write_byte = packed->stamp;
     line->is_wrapped = packed->is_wrapped;
-    if (packed->is_ascii) {
-        uint8_t *p = buf_grow(&line->text, packed->cells);
-        for (uint32_t i = 0; p && i < packed->cells; i++)
-            p[i] = packed->text.p[i] ? packed->text.p[i] : ' ';
-    } else {
-        struct term_packed_cell cell = { 0 };
-        while (term_packed_next_cell(packed, &cell))
-            add_text(line, cell.text);
-    }
+    struct term_packed_cell cell = { 0 };
     struct term_run run = { 0 };
+    uint32_t col = 0;
     while (term_packed_next_run(packed, &run)) {
+        size_t text_start = line->text.n;
+        if (packed->is_ascii) {
+            add_ascii(line, packed->text.p + run.start, run.end - run.start);
+        } else {
+            for (; col < run.end && term_packed_next_cell(packed, &cell); col++) {
+                add_text(line, cell.text);
+                col += cell.flags & TERM_CELL_WIDE ? 1 : 0;
+            }
+        }
         const char *uri;
         struct term_style style = term_page_style(packed->page, run.style, &uri);
-        add_span(line, run.start, run.end, &style, uri);
+        add_span(line, run.start, run.end, text_start, &style, uri);
     }
     return end_line(line);
 }
@@ -111,16 +144,15 @@ line_from_row(const struct term *t, const struct term_row *row, struct term_line
     line->cols = cells;
     line->last_write_byte = row->stamp;
     line->is_wrapped = row->is_wrapped;
-    for (uint32_t i = 0; i < cells; i++) {
-        uint8_t scratch[4];
-        if (row->text[i] != TERM_CELL_TAIL)
-            add_text(line, cell_text(t, row->text[i], scratch));
-    }
     for (uint32_t i = 0, end; i < cells; i = end) {
-        for (end = i + 1; end < cells && row->style[end] == row->style[i];)
-            end++;
+        size_t text_start = line->text.n;
+        for (end = i; end < cells && row->style[end] == row->style[i]; end++) {
+            uint8_t scratch[4];
+            if (row->text[end] != TERM_CELL_TAIL)
+                add_text(line, cell_text(t, row->text[end], scratch));
+        }
         const struct term_style *style = term_style_of(&t->tables, row->style[i]);
-        add_span(line, i, end, style,
+        add_span(line, i, end, text_start, style,
                  style->link ? term_link_text(&t->tables, style->link) : NULL);
     }
     return end_line(line);

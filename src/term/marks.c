@@ -3,7 +3,7 @@
 #include "term/term_priv.h"
 
 void
-term_add_mark(struct term *t, enum term_mark_kind kind, struct view text)
+term_add_mark(struct term *t, const struct term_mark *mark)
 {
     if (!t->marks)
         t->marks = calloc(TERM_MARKS_MAX, sizeof(t->marks[0]));
@@ -17,15 +17,11 @@ term_add_mark(struct term *t, enum term_mark_kind kind, struct view text)
     }
     struct term_stored_mark *m = &t->marks[(t->first_mark + t->n_marks) % TERM_MARKS_MAX];
     t->n_marks++;
-    size_t n = text.n < TERM_MARK_TEXT_MAX ? text.n : TERM_MARK_TEXT_MAX;
+    size_t n = mark->text.n < TERM_MARK_TEXT_MAX ? mark->text.n : TERM_MARK_TEXT_MAX;
     if (n)
-        memcpy(m->text, text.p, n);
-    m->mark = (struct term_mark){
-        .kind = kind,
-        .byte_off = t->byte_off,
-        .line = t->scrollback.end + t->at.row,
-        .text = { m->text, n },
-    };
+        memcpy(m->text, mark->text.p, n);
+    m->mark = *mark;
+    m->mark.text = (struct view){ m->text, n };
 }
 
 size_t

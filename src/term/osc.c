@@ -309,11 +309,15 @@ static void
 osc_mark(struct term *t, unsigned number, struct view rest, uint8_t by)
 {
     (void)by;
-    term_add_mark(t,
-                  number == 52    ? TERM_MARK_CLIPBOARD
-                  : number == 133 ? TERM_MARK_PROMPT
-                                  : TERM_MARK_VSCODE,
-                  rest);
+    struct term_mark mark = {
+        .kind = number == 52    ? TERM_MARK_CLIPBOARD
+                : number == 133 ? TERM_MARK_PROMPT
+                                : TERM_MARK_VSCODE,
+        .byte_off = t->byte_off,
+        .line = t->scrollback.end + t->at.row,
+        .text = rest,
+    };
+    term_add_mark(t, &mark);
 }
 
 /* -- the table -- */

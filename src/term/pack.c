@@ -47,17 +47,34 @@ narrow(uint8_t *dst, const uint32_t *src, uint32_t n)
 
 /* -- styles of a page -- */
 
+static uint16_t
+add_page_extra(struct term_page *page, const struct term_tables *tables,
+               const struct term_style *style)
+{
+    struct term_page_extra extra = { .underline_colour = style->underline_colour };
+    size_t n = page->extras.n / sizeof(extra);
+    if ((!style->link && !style->underline_colour) || n + 1 > UINT16_MAX)
+        return 0;
+    if (style->link) {
+        const struct term_string_entry *link = &tables->links.entries[style->link];
+        extra.uri = (uint32_t)page->uris.n + 1;
+        if (buf_append(&page->uris, link->p, link->n + 1) < 0)
+            return 0;
+    }
+    return buf_append(&page->extras, &extra, sizeof(extra)) < 0 ? 0 : (uint16_t)(n + 1);
+}
+
 static uint32_t
 add_page_style(struct term_page *page, struct term_tables *tables,
                struct term_style_entry *e)
 {
-    struct term_page_style s = { .style = e->style, .uri = (uint32_t)page->uris.n };
-    if (e->style.link) {
-        const struct term_string_entry *link = &tables->links.entries[e->style.link];
-        s.style.link = 1;
-        if (buf_append(&page->uris, link->p, link->n + 1) < 0)
-            return 0;
-    }
+    const struct term_style *style = &e->style;
+    struct term_page_style s = {
+        .fg = style->fg,
+        .bg = style->bg,
+        .attrs = style->attrs,
+        .extra = add_page_extra(page, tables, style),
+    };
     if (buf_append(&page->styles, &s, sizeof(s)) < 0)
         return 0;
     e->page = page->serial;

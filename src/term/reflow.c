@@ -361,8 +361,7 @@ lift_alternate(struct term *t, unsigned rows)
 void
 term_resize(struct term *t, unsigned cols, unsigned rows)
 {
-    cols = cols < 1 ? 1 : cols > TERM_COLS_MAX ? TERM_COLS_MAX : cols;
-    rows = rows < 1 ? 1 : rows > TERM_ROWS_MAX ? TERM_ROWS_MAX : rows;
+    term_limit_size(&cols, &rows);
     if (cols == t->cols && rows == t->rows)
         return;
     lift_alternate(t, rows);

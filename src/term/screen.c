@@ -247,6 +247,8 @@ void
 term_erase_cells(struct term *t, unsigned row, unsigned from, unsigned to)
 {
     struct term_row *r = t->screen->rows[row];
+    if (from >= to)
+        return;
     term_know_pen(t);
     if (!term_row_blank(r, from, to, t->blank_id))
         term_no_memory(t);
@@ -259,6 +261,8 @@ void
 term_erase_selected(struct term *t, unsigned row, unsigned from, unsigned to)
 {
     struct term_row *r = t->screen->rows[row];
+    if (from >= to)
+        return;
     term_touch(t, r);
     unsigned end = to < r->used ? to : r->used;
     for (unsigned i = from; i < end; i++) {

@@ -4,6 +4,20 @@
 
 #include "term/term_priv.h"
 
+static unsigned
+within(unsigned v, unsigned max)
+{
+    return v < 1 ? 1 : v > max ? max : v;
+}
+
+void
+term_limit_size(unsigned *cols, unsigned *rows)
+{
+    *cols = within(*cols, TERM_COLS_MAX);
+    *rows = within(*rows, TERM_ROWS_MAX);
+    *rows = within(*rows, TERM_CELLS_MAX / *cols);
+}
+
 static void
 free_rows(struct term_row **rows, unsigned from, unsigned to)
 {

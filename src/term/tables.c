@@ -13,7 +13,8 @@ hash_style(const struct term_style *s)
     uint64_t w[2];
     memcpy(w, s, sizeof(w));
     uint64_t h = w[0] * 0x9e3779b97f4a7c15U ^ (w[1] + 1) * 0xc2b2ae3d27d4eb4fU;
-    return (uint32_t)(h >> 32) ^ (uint32_t)h;
+    h = (h ^ h >> 32) * 0xd6e8feb86659fd93U;
+    return (uint32_t)(h >> 32);
 }
 
 static void

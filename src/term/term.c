@@ -4,12 +4,6 @@
 
 #include "term/term_priv.h"
 
-static unsigned
-within(unsigned v, unsigned max)
-{
-    return v < 1 ? 1 : v > max ? max : v;
-}
-
 struct term_options
 term_options_default(void)
 {
@@ -34,9 +28,9 @@ term_new(const struct term_options *opt)
     t->alternate.ceiling = opt->alternate_rows;
     t->screen = &t->screens[0];
     t->widths = calloc(1, sizeof(*t->widths));
+    term_limit_size(&t->opt.cols, &t->opt.rows);
     if (!t->widths || term_tables_init(&t->tables) < 0 ||
-        term_set_size(t, within(opt->cols, TERM_COLS_MAX),
-                      within(opt->rows, TERM_ROWS_MAX)) < 0) {
+        term_set_size(t, t->opt.cols, t->opt.rows) < 0) {
         term_free(t);
         return NULL;
     }

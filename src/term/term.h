@@ -19,6 +19,7 @@
 enum {
     TERM_COLS_MAX = 10000,
     TERM_ROWS_MAX = 10000,
+    TERM_CELLS_MAX = 10000000,      /* of a screen; there are fewer rows then */
     TERM_SCROLLBACK_ROWS = 1000000, /* default ceilings */
     TERM_ALTERNATE_ROWS = 100000,
     TERM_CLUSTER_MAX = 128,   /* bytes of one cell's text */
@@ -31,7 +32,7 @@ enum {
 typedef void (*term_reply_fn)(void *ctx, const void *p, size_t n);
 
 struct term_options {
-    unsigned cols, rows;      /* brought into 1..TERM_…_MAX */
+    unsigned cols, rows;      /* brought into 1..TERM_…_MAX, rows cut to TERM_CELLS_MAX */
     uint32_t scrollback_rows; /* at most; past it the oldest go */
     uint32_t alternate_rows;  /* marked lines of the alternate screen, at most; 0: off */
     bool clears_scrollback;   /* does ED 3 clear it? A recorder keeps it */
@@ -108,9 +109,10 @@ const char *term_link_uri(const struct term *t, uint16_t link);
 
 /* -- lines -- */
 
-/* A stretch of columns that does not look default; end is exclusive. */
+/* A stretch of a line that does not look default; ends are exclusive. */
 struct term_span {
-    unsigned start, end;
+    unsigned start, end;         /* columns */
+    size_t text_start, text_end; /* the same in the line's text */
     struct term_style style;
     const char *uri; /* NULL: no link; borrowed until the next feed */
 };
@@ -181,12 +183,13 @@ struct term_mark term_mark_at(const struct term *t, size_t i);
 int term_diff(const struct term *old, const struct term *now, struct buf *out);
 
 /* Bytes that, fed to a fresh model of the same size, give the same screens, modes and
- * cursor (and scrollback, if asked). Stamps and marks are not in them. */
-int term_serialise(const struct term *t, bool with_scrollback, struct buf *out);
+ * cursor (and scrollback, if asked). Stamps and marks are not in them. Nothing that is to
+ * be seen of t changes. */
+int term_serialise(struct term *t, bool with_scrollback, struct buf *out);
 
 /* A compact picture of the whole model, the parser's state included; without the
  * scrollback's rows (their count stays) and marks unless asked. */
-int term_snapshot(const struct term *t, bool with_scrollback, struct buf *out);
+int term_snapshot(struct term *t, bool with_scrollback, struct buf *out);
 /* The model again. opt gives the ceilings and the callback, its size is not used. 0,
  * -ENOMEM, or ERR_DAMAGED with the reason. */
 int term_restore(struct view snapshot, const struct term_options *opt, struct term **ret,

@@ -196,6 +196,8 @@ void term_reset(struct term *t);
 void term_collect(struct term *t);
 
 /* -- size.c -- */
+/* Brings a size into its limits. */
+void term_limit_size(unsigned *cols, unsigned *rows);
 /* 0 or -ENOMEM, with nothing changed. */
 int term_set_size(struct term *t, unsigned cols, unsigned rows);
 void term_free_rows(struct term *t);
@@ -219,6 +221,8 @@ void term_dcs(struct term *t, const struct term_op *op);
 void term_osc(struct term *t, const struct term_op *op);
 void term_set_title(struct term *t, struct view text, bool is_title, bool is_icon);
 void term_titles_release(struct term_titles *titles);
+void term_push_title(struct term *t, unsigned which);
+void term_pop_title(struct term *t, unsigned which);
 
 /* -- sgr.c -- */
 void term_sgr(struct term *t, const struct term_op *op);
@@ -226,7 +230,8 @@ void term_sgr(struct term *t, const struct term_op *op);
 void term_style_to_sgr(const struct term_style *style, struct buf *out);
 
 /* -- marks.c -- */
-void term_add_mark(struct term *t, enum term_mark_kind kind, struct view text);
+/* The text is copied. */
+void term_add_mark(struct term *t, const struct term_mark *mark);
 
 /* -- sequences.c -- */
 void term_index_sequences(struct term_index *index);

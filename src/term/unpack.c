@@ -74,10 +74,20 @@ struct term_style
 term_page_style(const struct term_page *page, uint32_t id, const char **ret_uri)
 {
     struct term_page_style s = { 0 };
+    struct term_page_extra extra = { 0 };
     if (id && id <= page->styles.n / sizeof(s))
         memcpy(&s, page->styles.p + (size_t)(id - 1) * sizeof(s), sizeof(s));
-    *ret_uri = s.style.link ? (const char *)page->uris.p + s.uri : NULL;
-    return s.style;
+    if (s.extra)
+        memcpy(&extra, page->extras.p + (size_t)(s.extra - 1) * sizeof(extra),
+               sizeof(extra));
+    *ret_uri = extra.uri ? (const char *)page->uris.p + extra.uri - 1 : NULL;
+    return (struct term_style){
+        .fg = s.fg,
+        .bg = s.bg,
+        .underline_colour = extra.underline_colour,
+        .attrs = s.attrs,
+        .link = extra.uri != 0,
+    };
 }
 
 bool

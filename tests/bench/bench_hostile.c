@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench_hostile.h"
+#include "bench/bench_hostile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

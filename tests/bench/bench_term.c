@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "bench_hostile.h"
+#include "bench/bench_hostile.h"
 #include "support/measure.h"
 #include "support/term_corpus.h"
 #include "support/vterm_peer.h"

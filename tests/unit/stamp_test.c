@@ -77,11 +77,12 @@ column(struct stream *s)
     return s->width == 2 ? 1 + 2 * below(s, s->cols / 2) : 1 + below(s, s->cols);
 }
 
-/* What forgets a pending wrap leaves the cursor on the last column, an odd one. */
+/* Behind a pending wrap there is nothing to erase; what forgets one leaves the cursor on
+ * the last column, an odd one. */
 static void
 settle(struct stream *s)
 {
-    if (s->width == 2)
+    if (s->width)
         buf_printf(&s->bytes, "\x1b[%uG", column(s));
 }
 

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * serialise.c -- the bytes that recreate a model.
+ *
+ * First the rows, one after the other, so that they scroll and wrap as they did; then the
+ * alternate screen; then what would have been in the way: margins, modes, tab stops; the
+ * cursor comes last.
+ */
+#include "base/utf8.h"
+#include "term/term_priv.h"
+#include "term/utf8_priv.h"
+
+struct writer {
+    const struct term *t;
+    struct buf *out;
+    struct term_style pen;
+    const char *uri;
+    struct term_join join;
+};
+
+/* -- the pen -- */
+
+static void
+set_pen(struct writer *w, const struct term_style *style, const char *uri)
+{
+    struct term_style s = *style;
+    s.link = 0;
+    if (strcmp(uri, w->uri) != 0) {
+        buf_printf(w->out, "\x1b]8;;%s\x1b\\", uri);
+        w->uri = uri;
+    }
+    if (!memcmp(&s, &w->pen, sizeof(s)))
+        return;
+    if ((s.attrs ^ w->pen.attrs) & TERM_PROTECTED)
+        buf_printf(w->out, "\x1b[%u\"q", s.attrs & TERM_PROTECTED ? 1U : 0U);
+    buf_puts(w->out, "\x1b[");
+    term_style_to_sgr(&s, w->out);
+    buf_puts(w->out, "m");
+    w->pen = s;
+}
+
+static void
+plain_pen(struct writer *w)
+{
+    static const struct term_style plain;
+    set_pen(w, &plain, "");
+}
+
+/* -- rows -- */
+
+/* Text that is not to join what was written before it. */
+static void
+put_text(struct writer *w, struct view text)
+{
+    uint32_t rune;
+    if (!text.n || !utf8_next(text.p, text.n, &rune))
+        return;
+    uint8_t class = term_class(w->t->widths, rune);
+    if (term_may_join(&w->join, class))
+        buf_puts(w->out, "\x1b[0t"); /* known to nobody, it parts them */
+    buf_append(w->out, text.p, text.n);
+    w->join = (struct term_join){ rune, class, 0 };
+    for (size_t i = 0; i < text.n;) { /* the last one is what counts */
+        int n = utf8_next(text.p + i, text.n - i, &w->join.rune);
+        i += n ? (size_t)n : 1;
+    }
+    w->join.rune_class = term_class(w->t->widths, w->join.rune);
+}
+
+static struct view
+cell_text(const struct term *t, uint32_t cell, uint8_t scratch[4])
+{
+    uint32_t value = cell & TERM_CELL_VALUE;
+    if (cell & TERM_CELL_CLUSTER)
+        return term_cluster_text(&t->tables, value);
+    return (struct view){ scratch,
+                          term_utf8_put(scratch, value && !(cell & TERM_CELL_PAD) ? value
+                                                                                  : ' ') };
+}
+
+/* Cells from..to. The cells of `row` are those of w->t's tables. */
+static void
+put_cells(struct writer *w, const struct term_row *row, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++) {
+        uint8_t scratch[4];
+        if (row->text[i] == TERM_CELL_TAIL)
+            continue;
+        const struct term_style *style = term_style_of(&w->t->tables, row->style[i]);
+        set_pen(w, style, term_link_text(&w->t->tables, style->link));
+        put_text(w, cell_text(w->t, row->text[i], scratch));
+    }
+}
+
+static bool
+is_wide_first(const struct term_row *row)
+{
+    return row && row->used && row->text[0] & TERM_CELL_WIDE;
+}
+
+/*
+ * A row and the way to the next one (NULL: none). A wrapped row is filled up, and what
+ * comes next wraps by itself; when nothing comes, a space does, and goes again.
+ */
+static void
+put_row(struct writer *w, const struct term_row *row, const struct term_row *next)
+{
+    uint32_t cells = term_row_length(row), cols = w->t->cols;
+    bool has_pad = cells == cols && row->text[cells - 1] == TERM_CELL_PAD;
+    if (has_pad && row->is_wrapped && is_wide_first(next))
+        cells--;
+    put_cells(w, row, 0, cells);
+    if (!next)
+        return;
+    if (!row->is_wrapped) {
+        plain_pen(w);
+        buf_puts(w->out, "\r\n");
+        w->join.rune = 0;
+        return;
+    }
+    if (cells < cols && !has_pad) {
+        plain_pen(w);
+        buf_printf(w->out, "%*s", (int)(cols - cells), "");
+        w->join.rune = 0;
+    }
+    if (!term_row_length(next)) {
+        plain_pen(w);
+        buf_puts(w->out, " \r\x1b[K");
+        w->join.rune = 0;
+    }
+}
+
+/* The rows of the scrollback, each unpacked into one of two, so that there is a next. */
+static int
+put_scrollback(struct writer *w, struct term_tables *tables, const struct term_row *first)
+{
+    const struct term_history *h = &w->t->scrollback;
+    size_t n = term_history_count(h);
+    struct term_row rows[2] = { 0 };
+    int e = 0;
+    for (size_t i = 0; i <= n && !e; i++) {
+        struct term_row *row = &rows[i % 2];
+        if (i < n) {
+            struct term_packed packed;
+            term_history_open(h, i, &packed);
+            term_row_clear(row);
+            if (!term_packed_to_row(&packed, tables, row))
+                e = ERR_LIMIT;
+        }
+        if (i)
+            put_row(w, &rows[(i - 1) % 2], i < n ? row : first);
+        e = e ? e : w->out->failed;
+    }
+    term_row_release(&rows[0]);
+    term_row_release(&rows[1]);
+    return e;
+}
+
+static void
+put_screen(struct writer *w, const struct term_screen *s)
+{
+    for (unsigned y = 0; y < w->t->rows; y++)
+        put_row(w, s->rows[y], y + 1 < w->t->rows ? s->rows[y + 1] : NULL);
+    plain_pen(w);
+}
+
+/* -- the cursor -- */
+
+static void
+put_charsets(struct writer *w, const struct term_charsets *c)
+{
+    static const char finals[] = { 'B', 'A', '0' };
+    for (unsigned i = 0; i < 4; i++)
+        buf_printf(w->out, "\x1b%c%c", '(' + (int)i, finals[c->g[i]]);
+    static const char *const shifts[] = { "\x0f", "\x0e", "\x1bn", "\x1bo" };
+    buf_puts(w->out, shifts[c->gl]);
+    if (c->single)
+        buf_puts(w->out, c->single == 2 ? "\x1bN" : "\x1bO");
+}
+
+/* Place, pending wrap, pen and charsets. Charsets are ASCII, rows and columns count from
+ * top and left. */
+static void
+put_cursor(struct writer *w, const struct term_screen *s, const struct term_pen_at *at,
+           unsigned top, unsigned left, unsigned end)
+{
+    unsigned col = at->col;
+    const struct term_row *row = s->rows[at->row];
+    bool is_pending = at->is_pending && at->col + 1 == end;
+    if (is_pending && col && col < row->used && row->text[col] == TERM_CELL_TAIL)
+        col--;
+    buf_printf(w->out, "\x1b[%u;%uH", at->row - top + 1, col - left + 1);
+    w->join.rune = 0;
+    if (is_pending && col < row->used) {
+        put_cells(w, row, col, col + 1);
+    } else if (is_pending) {
+        plain_pen(w);
+        buf_puts(w->out, " ");
+    }
+    set_pen(w, &at->pen, term_link_text(&w->t->tables, at->pen.link));
+    put_charsets(w, &at->charsets);
+}
+
+/* What DECSC has kept. There are no margins yet: origin mode changes no numbers. */
+static void
+put_saved(struct writer *w, const struct term_screen *s)
+{
+    if (s->saved.is_origin)
+        buf_puts(w->out, "\x1b[?6h");
+    struct term_pen_at at = s->saved;
+    at.charsets.single = 0; /* it would not outlast DECSC */
+    at.row = at.row < w->t->rows ? at.row : w->t->rows - 1;
+    at.col = at.col < w->t->cols ? at.col : w->t->cols - 1;
+    put_cursor(w, s, &at, 0, 0, w->t->cols);
+    buf_puts(w->out, "\x1b\x37\x1b[?6l");
+    put_charsets(w, &(struct term_charsets){ 0 });
+    plain_pen(w);
+}
+
+static void
+put_kitty(struct writer *w, const struct term_screen *s)
+{
+    if (s->kitty[0])
+        buf_printf(w->out, "\x1b[=%u;1u", s->kitty[0]);
+    for (unsigned i = 1; i < s->n_kitty; i++)
+        buf_printf(w->out, "\x1b[>%uu", s->kitty[i]);
+}
+
+/* -- the rest -- */
+
+static void
+put_titles(struct writer *w)
+{
+    const struct term_titles *s = &w->t->titles;
+    for (unsigned i = 0; i < s->n; i++) {
+        char *const *pair = s->stack[i];
+        if (pair[0])
+            buf_printf(w->out, "\x1b]2;%s\x1b\\", pair[0]);
+        if (pair[1])
+            buf_printf(w->out, "\x1b]1;%s\x1b\\", pair[1]);
+        if (pair[0] || pair[1])
+            buf_printf(w->out, "\x1b[22;%ut", pair[0] && pair[1] ? 0U : pair[0] ? 2U : 1U);
+    }
+    if (s->title[0] || s->n)
+        buf_printf(w->out, "\x1b]2;%s\x1b\\", s->title);
+    if (s->icon[0] || s->n)
+        buf_printf(w->out, "\x1b]1;%s\x1b\\", s->icon);
+}
+
+static void
+put_colours(struct writer *w)
+{
+    uint32_t rgb;
+    for (unsigned i = 0; w->t->colours && i <= TERM_COLOUR_CURSOR; i++) {
+        if (!term_colour(w->t, i, &rgb))
+            continue;
+        if (i < 256)
+            buf_printf(w->out, "\x1b]4;%u;#%06x\x1b\\", i, rgb);
+        else
+            buf_printf(w->out, "\x1b]%u;#%06x\x1b\\", i - TERM_COLOUR_FG + 10, rgb);
+    }
+}
+
+static void
+put_tabs(struct writer *w)
+{
+    const struct term *t = w->t;
+    bool is_default = true;
+    for (unsigned col = 0; col < t->cols; col++)
+        is_default &= (t->tabs[col / 64] >> (col % 64) & 1) == (col % 8 == 0);
+    if (is_default)
+        return;
+    buf_puts(w->out, "\x1b[3g");
+    for (unsigned col = 0; col < t->cols; col++)
+        if (t->tabs[col / 64] >> (col % 64) & 1)
+            buf_printf(w->out, "\x1b[%uG\x1bH", col + 1);
+}
+
+static void
+put_margins(struct writer *w)
+{
+    const struct term *t = w->t;
+    if (t->top || t->bottom != t->rows)
+        buf_printf(w->out, "\x1b[%u;%ur", t->top + 1, t->bottom);
+    if (term_has(t, TERM_MODE_MARGINS))
+        buf_puts(w->out, "\x1b[?69h");
+    if (!term_is_full_width(t))
+        buf_printf(w->out, "\x1b[%u;%us", t->left + 1, t->right);
+}
+
+/* Modes that differ from those of a fresh model, origin and autowrap aside. */
+static void
+put_modes(struct writer *w)
+{
+    static const struct {
+        uint8_t mode;
+        bool is_private, is_on;
+        uint16_t number;
+    } table[] = {
+        { TERM_MODE_INSERT, false, false, 4 },
+        { TERM_MODE_NEWLINE, false, false, 20 },
+        { TERM_MODE_REVERSE_WRAP, true, false, 45 },
+        { TERM_MODE_REVERSE, true, false, 5 },
+        { TERM_MODE_CURSOR, true, true, 25 },
+        { TERM_MODE_CURSOR_BLINK, true, false, 12 },
+        { TERM_MODE_APP_CURSOR, true, false, 1 },
+        { TERM_MODE_APP_KEYPAD, true, false, 66 },
+        { TERM_MODE_PASTE, true, false, 2004 },
+        { TERM_MODE_FOCUS, true, false, 1004 },
+        { TERM_MODE_ALTERNATE_SCROLL, true, true, 1007 },
+        { TERM_MODE_SYNC, true, false, 2026 },
+    };
+    const struct term *t = w->t;
+    for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        bool is_on = term_has(t, (enum term_mode)table[i].mode);
+        if (is_on != table[i].is_on)
+            buf_printf(w->out, "\x1b[%s%u%c", table[i].is_private ? "?" : "",
+                       table[i].number, is_on ? 'h' : 'l');
+    }
+    if (t->mouse)
+        buf_printf(w->out, "\x1b[?%uh", t->mouse);
+    if (t->mouse_encoding)
+        buf_printf(w->out, "\x1b[?%uh", t->mouse_encoding);
+    if (t->cursor_style)
+        buf_printf(w->out, "\x1b[%u q", t->cursor_style);
+}
+
+static bool
+is_empty(const struct term *t, const struct term_screen *s)
+{
+    static const struct term_pen_at never;
+    for (unsigned y = 0; y < t->rows; y++)
+        if (s->rows[y]->used)
+            return false;
+    return s->n_kitty == 1 && !s->kitty[0] && !memcmp(&s->saved, &never, sizeof(never));
+}
+
+static void
+put_alternate(struct writer *w)
+{
+    const struct term *t = w->t;
+    const struct term_screen *s = &t->screens[1];
+    if (!term_is_alternate(t) && is_empty(t, s))
+        return;
+    buf_puts(w->out, "\x1b[H\x1b[?47h");
+    w->join.rune = 0;
+    put_screen(w, s);
+    put_saved(w, s);
+    put_kitty(w, s);
+    if (!term_is_alternate(t))
+        buf_puts(w->out, "\x1b[?47l");
+}
+
+static void
+put_final_cursor(struct writer *w)
+{
+    const struct term *t = w->t;
+    unsigned top = 0, left = 0;
+    if (term_has(t, TERM_MODE_ORIGIN)) {
+        buf_puts(w->out, "\x1b[?6h");
+        top = t->at.row >= t->top ? t->top : t->at.row;
+        left = t->at.col >= t->left ? t->left : t->at.col;
+    }
+    put_cursor(w, t->screen, &t->at, top, left,
+               t->at.col < t->right ? t->right : t->cols);
+    if (!term_has(t, TERM_MODE_AUTOWRAP))
+        buf_puts(w->out, "\x1b[?7l");
+}
+
+int
+term_serialise(struct term *t, bool with_scrollback, struct buf *out)
+{
+    struct writer w = { .t = t, .out = out, .uri = "" };
+    if (with_scrollback) {
+        int e = put_scrollback(&w, &t->tables, t->screens[0].rows[0]);
+        if (e)
+            return e;
+    }
+    put_screen(&w, &t->screens[0]);
+    put_saved(&w, &t->screens[0]);
+    put_kitty(&w, &t->screens[0]);
+    put_alternate(&w);
+    put_titles(&w);
+    put_colours(&w);
+    put_tabs(&w);
+    put_margins(&w);
+    /* The cursor before the modes that change what printing means. */
+    put_final_cursor(&w);
+    put_modes(&w);
+    return out->failed;
+}
