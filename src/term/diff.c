@@ -17,9 +17,9 @@ struct painter {
     const struct term *old, *now;
     struct buf *out;
     unsigned cols, rows;
-    unsigned shift;  /* rows by which old was scrolled up */
-    bool is_blank;   /* nothing of old is left */
-    unsigned row, col; /* the cursor; col == cols: not known */
+    unsigned shift;        /* rows by which old was scrolled up */
+    bool is_blank;         /* nothing of old is left */
+    unsigned row, col;     /* the cursor; col == cols: not known */
     struct term_style pen; /* link: is one open? */
     const char *uri;
     struct term_join join; /* what was printed at the cursor */
@@ -70,8 +70,7 @@ static bool
 is_same(const struct painter *p, const struct term_cell *old, const struct term_cell *now)
 {
     struct view a = shown(old), b = shown(now);
-    return old->width == now->width && a.n == b.n &&
-           (!a.n || !memcmp(a.p, b.p, a.n)) &&
+    return old->width == now->width && a.n == b.n && (!a.n || !memcmp(a.p, b.p, a.n)) &&
            is_same_style(&old->style, &now->style) &&
            is_same_link(p, old->style.link, now->style.link);
 }

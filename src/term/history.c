@@ -68,7 +68,8 @@ reserve_page(struct term_history *h)
 static size_t
 page_bytes(const struct term_page *page)
 {
-    return page->data.n + page->offsets.n + page->styles.n + page->extras.n + page->uris.n;
+    return page->data.n + page->offsets.n + page->styles.n + page->extras.n +
+           page->uris.n;
 }
 
 static void

@@ -39,7 +39,7 @@ struct term_page {
     uint64_t stamp;     /* of the first row */
     uint64_t start;     /* number of the first row, counted from the very first */
     uint32_t serial;
-    size_t counted; /* what of it is in the history's bytes */
+    size_t counted;  /* what of it is in the history's bytes */
     uint32_t n;      /* rows */
     uint32_t widest; /* row, in cells */
     bool has_wrapped;
@@ -62,8 +62,8 @@ struct term_packed {
     uint32_t cells;
     uint64_t stamp;
     struct view text;
-    struct view runs;   /* empty: all cells have this style: */
-    uint32_t style;     /* page's number, 0: default */
+    struct view runs; /* empty: all cells have this style: */
+    uint32_t style;   /* page's number, 0: default */
 };
 
 void term_history_release(struct term_history *h);
@@ -113,6 +113,7 @@ struct term_packed_cell {
     struct view text; /* UTF-8; empty: blank */
     size_t pos;
 };
-bool term_packed_next_cell(const struct term_packed *packed, struct term_packed_cell *cell);
+bool term_packed_next_cell(const struct term_packed *packed,
+                           struct term_packed_cell *cell);
 
 #endif

@@ -6,16 +6,16 @@
 #include "term/history_priv.h"
 
 enum { /* flags */
-    TERM_PACKED_IS_WRAPPED = 1,
-    TERM_PACKED_IS_ASCII = 2,
-    TERM_PACKED_HAS_RUNS = 4,
-    TERM_PACKED_HAS_STYLE = 8,
+       TERM_PACKED_IS_WRAPPED = 1,
+       TERM_PACKED_IS_ASCII = 2,
+       TERM_PACKED_HAS_RUNS = 4,
+       TERM_PACKED_HAS_STYLE = 8,
 };
 
 enum { /* marks in the text; no cell holds a control character */
-    TERM_PACKED_WIDE = 1,
-    TERM_PACKED_CLUSTER = 2,
-    TERM_PACKED_PAD = 3,
+       TERM_PACKED_WIDE = 1,
+       TERM_PACKED_CLUSTER = 2,
+       TERM_PACKED_PAD = 3,
 };
 
 /* Appends the row to the page's data. */

@@ -70,8 +70,8 @@ runes(const struct term_parser *p, struct term_op *op, size_t n)
     return true;
 }
 
-/* One U+FFFD for each maximal part of a character that does not go on. It stands alone, so
- * that its offset is the operation's. */
+/* One U+FFFD for each maximal part of a character that does not go on. It stands alone,
+ * so that its offset is the operation's. */
 static bool
 bad_rune(struct term_parser *p, struct term_op *op)
 {
@@ -183,7 +183,8 @@ collect(struct term_parser *p, uint8_t b)
 static inline bool
 begins_more(uint8_t b)
 {
-    return b == '[' || b == ']' || b == 'P' || b == 'X' || b == '^' || b == '_' || b == 'k';
+    return b == '[' || b == ']' || b == 'P' || b == 'X' || b == '^' || b == '_' ||
+           b == 'k';
 }
 
 static inline bool

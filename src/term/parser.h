@@ -14,8 +14,8 @@
 #include "base/buf.h"
 
 enum {
-    TERM_PARAMS_MAX = 32,          /* what is beyond is ignored */
-    TERM_PARAM_MAX = 99999999,     /* larger ones become this */
+    TERM_PARAMS_MAX = 32,      /* what is beyond is ignored */
+    TERM_PARAM_MAX = 99999999, /* larger ones become this */
     TERM_RUNES_MAX = 128,
     TERM_MANY_INTERMEDIATES = 255, /* no sequence has more than one */
     TERM_REPLACEMENT = 0xfffd,
@@ -73,8 +73,8 @@ struct term_parser {
     uint8_t n_params;
     uint32_t sub_params;
     uint32_t params[TERM_PARAMS_MAX];
-    uint32_t rune;         /* the part of a character that has come */
-    uint8_t rune_need;     /* bytes still to come */
+    uint32_t rune;            /* the part of a character that has come */
+    uint8_t rune_need;        /* bytes still to come */
     uint8_t rune_lo, rune_hi; /* within these the next one must be */
     struct buf string;
     uint32_t runes[TERM_RUNES_MAX];

@@ -28,7 +28,8 @@ store4(uint32_t *p, __m128i v)
 /* n bytes at p as cells. Sixteen at a time when what lies behind the run is of no worth:
  * there is always room for it. */
 static inline void
-put_bytes(struct term_row *row, uint32_t col, const uint8_t *p, uint32_t n, uint32_t style)
+put_bytes(struct term_row *row, uint32_t col, const uint8_t *p, uint32_t n,
+          uint32_t style)
 {
     uint32_t *text = row->text + col, *styles = row->style + col;
     uint32_t i = 0;
@@ -63,8 +64,7 @@ static inline bool
 open_cells(struct term *t, struct term_row *row, uint32_t col, uint32_t n)
 {
     uint32_t end = col + n;
-    if (!term_row_reserve(row, end) ||
-        (col > row->used && !term_row_extend(row, col))) {
+    if (!term_row_reserve(row, end) || (col > row->used && !term_row_extend(row, col))) {
         term_no_memory(t);
         return false;
     }
@@ -145,6 +145,7 @@ print_bytes(struct term *t, const uint8_t *p, size_t n, uint64_t off, unsigned s
         row->is_damaged = true;
         p += k;
         n -= k;
+        t->join_col = t->at.col + k - 1;
         advance(t, t->at.col + k, end);
     }
 }
@@ -153,9 +154,10 @@ print_bytes(struct term *t, const uint8_t *p, size_t n, uint64_t off, unsigned s
 
 static const uint16_t line_drawing[] = {
     /* 0x5f.. */
-    0x0020, 0x25c6, 0x2592, 0x2409, 0x240c, 0x240d, 0x240a, 0x00b0, 0x00b1, 0x2424, 0x240b,
-    0x2518, 0x2510, 0x250c, 0x2514, 0x253c, 0x23ba, 0x23bb, 0x2500, 0x23bc, 0x23bd, 0x251c,
-    0x2524, 0x2534, 0x252c, 0x2502, 0x2264, 0x2265, 0x03c0, 0x2260, 0x00a3, 0x00b7,
+    0x0020, 0x25c6, 0x2592, 0x2409, 0x240c, 0x240d, 0x240a, 0x00b0,
+    0x00b1, 0x2424, 0x240b, 0x2518, 0x2510, 0x250c, 0x2514, 0x253c,
+    0x23ba, 0x23bb, 0x2500, 0x23bc, 0x23bd, 0x251c, 0x2524, 0x2534,
+    0x252c, 0x2502, 0x2264, 0x2265, 0x03c0, 0x2260, 0x00a3, 0x00b7,
 };
 
 static uint32_t
@@ -180,12 +182,13 @@ first_rune(const struct term *t, uint32_t cell)
     return rune;
 }
 
-/* Finds the cell that stands before the cursor; false when there is none. */
+/* Finds the cell that a mark belongs to: of the last character, or else the one before the
+ * cursor. False when there is none. */
 static bool
-cell_before(const struct term *t, const struct term_row *row, uint32_t *ret_col)
+cell_before(const struct term *t, const struct term_row *row, bool joins, uint32_t *ret_col)
 {
-    uint32_t col = t->at.col;
-    if (!t->at.is_pending && !col--)
+    uint32_t col = joins ? t->join_col : t->at.col;
+    if (!joins && !t->at.is_pending && !col--)
         return false;
     if (col < row->used && row->text[col] == TERM_CELL_TAIL && col)
         col--;
@@ -216,54 +219,97 @@ add_to_cell(struct term *t, struct term_row *row, uint32_t col, uint32_t rune)
         term_no_memory(t);
 }
 
-/* The cell before the cursor becomes two columns wide, if there is room for it. */
+/* Columns up to `end` stay empty, since a wide character does not fit there. */
 static void
+pad(struct term *t, uint32_t end)
+{
+    struct term_row *row = term_cursor_row(t);
+    if (open_cells(t, row, end - 1, 1)) {
+        row->text[end - 1] = TERM_CELL_PAD;
+        row->style[end - 1] = t->blank_id;
+        row->has_wide = true;
+    }
+    term_touch(t, row);
+}
+
+/* A wide character, or as much of it as fits. */
+static void
+put_wide(struct term *t, uint32_t text, uint32_t style, uint32_t end)
+{
+    struct term_row *row = term_cursor_row(t);
+    uint32_t col = t->at.col, n = col + 2 <= end ? 2 : 1;
+    if (term_has(t, TERM_MODE_INSERT))
+        make_room(t, row, col, n, end);
+    if (open_cells(t, row, col, n)) {
+        row->text[col] = text | TERM_CELL_WIDE;
+        row->style[col] = style;
+        if (n == 2) {
+            row->text[col + 1] = TERM_CELL_TAIL;
+            row->style[col + 1] = style;
+        }
+        row->has_wide = true;
+    }
+    term_touch(t, row);
+    t->join_col = col;
+    advance(t, col + n, end);
+}
+
+/* Whether there are two columns at all in this line. */
+static bool
+has_two_columns(const struct term *t, uint32_t end)
+{
+    return end - (t->at.col >= t->left ? t->left : 0) >= 2;
+}
+
+/*
+ * Its cell must become two columns wide for this character. When there is no room at the
+ * end of the line the whole of it goes to the next one. False: it cannot be done.
+ */
+static bool
 widen(struct term *t, struct term_row *row, uint32_t col)
 {
-    uint32_t end = line_end(t);
-    if (t->at.is_pending || row->text[col] & TERM_CELL_WIDE || t->at.col != col + 1 ||
-        col + 1 >= end)
-        return;
-    if (term_has(t, TERM_MODE_INSERT))
+    uint32_t end = line_end(t), text = row->text[col], style = row->style[col];
+    if (text & TERM_CELL_WIDE)
+        return true;
+    if (col + 1 == end && has_two_columns(t, end)) {
+        if (!t->at.is_pending)
+            return false;
+        pad(t, end);
+        wrap(t);
+        put_wide(t, text, style, line_end(t));
+        return true;
+    }
+    /* In insert mode one more column opens; the first one is there already. */
+    bool is_insert = term_has(t, TERM_MODE_INSERT);
+    if (is_insert && col + 1 < end)
         make_room(t, row, col + 1, 1, end);
-    if (!open_cells(t, row, col + 1, 1))
-        return;
-    row->text[col] |= TERM_CELL_WIDE;
-    row->text[col + 1] = TERM_CELL_TAIL;
-    row->style[col + 1] = row->style[col];
-    row->has_wide = true;
-    advance(t, col + 2, end);
+    t->at.col = col;
+    t->at.is_pending = false;
+    term_set(t, TERM_MODE_INSERT, false);
+    put_wide(t, text, style, end);
+    term_set(t, TERM_MODE_INSERT, is_insert);
+    return true;
 }
 
 /* A character that takes no cell of its own. */
 static void
-print_joined(struct term *t, uint32_t rune, uint8_t class, bool may_widen)
+print_joined(struct term *t, uint32_t rune, uint8_t class, bool joins)
 {
     struct term_row *row = term_cursor_row(t);
     uint32_t col;
-    if (!cell_before(t, row, &col))
+    if (!cell_before(t, row, joins, &col))
         return;
     if (col >= row->used && !term_row_extend(row, col + 1)) {
         term_no_memory(t);
         return;
     }
-    uint32_t first = first_rune(t, row->text[col]);
-    add_to_cell(t, row, col, rune);
-    if (may_widen && term_class_widens(t->widths, first, rune, class))
-        widen(t, row, col);
-    term_touch(t, row);
-}
-
-/* The last column stays empty, since a wide character does not fit there. */
-static void
-pad(struct term *t, uint32_t end)
-{
-    struct term_row *row = term_cursor_row(t);
-    if (open_cells(t, row, t->at.col, end - t->at.col)) {
-        row->text[end - 1] = TERM_CELL_PAD;
-        row->style[end - 1] = t->blank_id;
-        row->has_wide = true;
+    if (joins && term_class_widens(t->widths, first_rune(t, row->text[col]), rune, class)) {
+        if (!widen(t, row, col))
+            return;
+        row = term_cursor_row(t);
+        col = t->join_col;
     }
+    add_to_cell(t, row, col, rune);
     term_touch(t, row);
 }
 
@@ -273,31 +319,30 @@ print_cell(struct term *t, uint32_t rune, uint32_t width)
     if (t->at.is_pending)
         wrap(t);
     uint32_t end = line_end(t);
-    uint32_t left = t->at.col >= t->left ? t->left : 0;
-    if (width == 2 && t->at.col + 2 > end && end - left >= 2) {
-        if (term_has(t, TERM_MODE_AUTOWRAP)) {
-            pad(t, end);
-            wrap(t);
-            end = line_end(t);
-        } else {
-            t->at.col = end - 2;
+    if (width == 2) {
+        if (t->at.col + 2 > end && has_two_columns(t, end)) {
+            if (term_has(t, TERM_MODE_AUTOWRAP)) {
+                pad(t, end);
+                wrap(t);
+                end = line_end(t);
+            } else {
+                t->at.col = end - 2;
+            }
         }
+        put_wide(t, rune, t->pen_id, end);
+        return;
     }
     struct term_row *row = term_cursor_row(t);
-    uint32_t n = t->at.col + width <= end ? width : 1, col = t->at.col;
+    uint32_t col = t->at.col;
     if (term_has(t, TERM_MODE_INSERT))
-        make_room(t, row, col, n, end);
-    if (open_cells(t, row, col, n)) {
-        row->text[col] = rune | (width == 2 ? TERM_CELL_WIDE : 0);
+        make_room(t, row, col, 1, end);
+    if (open_cells(t, row, col, 1)) {
+        row->text[col] = rune;
         row->style[col] = t->pen_id;
-        if (n == 2) {
-            row->text[col + 1] = TERM_CELL_TAIL;
-            row->style[col + 1] = t->pen_id;
-        }
-        row->has_wide |= width == 2;
     }
     term_touch(t, row);
-    advance(t, col + n, end);
+    t->join_col = col;
+    advance(t, col + 1, end);
 }
 
 static void
@@ -330,7 +375,6 @@ print_plain_run(struct term *t, const uint32_t *runes, size_t n, uint64_t *off)
         return 0;
     if (!term_row_reserve(row, end) || (col > row->used && !term_row_extend(row, col)))
         return 0;
-    term_row_split(row, col);
     uint32_t *text = row->text, *style = row->style, pen = t->pen_id;
     struct term_join join = t->join;
     size_t i = 0;
@@ -339,6 +383,8 @@ print_plain_run(struct term *t, const uint32_t *runes, size_t n, uint64_t *off)
         uint32_t width = class & TERM_CLASS_WIDTH;
         if (!width || col + width > end || term_may_join(&join, class))
             break;
+        if (!i)
+            term_row_split(row, col);
         join = (struct term_join){ runes[i], class, 0 };
         text[col] = runes[i];
         style[col] = pen;
@@ -363,6 +409,7 @@ print_plain_run(struct term *t, const uint32_t *runes, size_t n, uint64_t *off)
     row->is_damaged = true;
     t->last_rune = runes[i - 1];
     t->join = join;
+    t->join_col = col - (join.rune_class & TERM_CLASS_WIDTH);
     advance(t, col, end);
     return i;
 }
@@ -422,12 +469,13 @@ term_repeat(struct term *t, unsigned n)
 {
     unsigned most = t->cols * t->rows < REPEAT_MAX ? t->cols * t->rows : REPEAT_MAX;
     uint32_t rune = t->last_rune;
+    uint32_t width = term_class(t->widths, rune) & TERM_CLASS_WIDTH;
     if (n > most)
         n = most;
     term_know_pen(t);
     if (rune >= 0x80) {
-        for (; n; n--)
-            print_cell(t, rune, term_class(t->widths, rune) & TERM_CLASS_WIDTH);
+        for (; n && width; n--)
+            print_cell(t, rune, width);
         return;
     }
     uint8_t bytes[256];

@@ -11,8 +11,8 @@
 
 /* A place that must be found again. */
 struct point {
-    uint64_t row; /* number in the old history, then in the new one */
-    unsigned col; /* may stand behind the last column: a wrap is pending */
+    uint64_t row;    /* number in the old history, then in the new one */
+    unsigned col;    /* may stand behind the last column: a wrap is pending */
     uint64_t offset; /* in its line, once its row was met */
     enum { POINT_AHEAD, POINT_MET, POINT_DONE } state;
 };
@@ -305,6 +305,7 @@ resize_primary(struct term *t, unsigned cols, unsigned rows, struct term_pen_at 
     r.points[POINT_CURSOR] = (struct point){ .row = base + cursor->row,
                                              .col = cursor->col + cursor->is_pending };
     unsigned saved_row = saved->row < n ? saved->row : n - 1;
+    unsigned below_text = saved->row - saved_row;
     r.points[POINT_SAVED] = (struct point){ .row = base + saved_row,
                                             .col = saved->col + saved->is_pending };
 
@@ -337,7 +338,7 @@ resize_primary(struct term *t, unsigned cols, unsigned rows, struct term_pen_at 
     place(t, cursor, &r.points[POINT_CURSOR], top);
     if (saved == cursor)
         return;
-    r.points[POINT_SAVED].row += saved->row - saved_row; /* below all text */
+    r.points[POINT_SAVED].row += below_text;
     place(t, saved, &r.points[POINT_SAVED], top);
 }
 
@@ -372,4 +373,5 @@ term_resize(struct term *t, unsigned cols, unsigned rows)
         term_move(t, t->at.row, col);
     }
     t->join.rune = 0;
+    t->join_col = 0;
 }

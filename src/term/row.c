@@ -128,7 +128,8 @@ term_row_delete(struct term_row *r, uint32_t at, uint32_t to, uint32_t n, uint32
 }
 
 bool
-term_row_copy(struct term_row *dst, const struct term_row *src, uint32_t from, uint32_t to)
+term_row_copy(struct term_row *dst, const struct term_row *src, uint32_t from,
+              uint32_t to)
 {
     if (!term_row_blank(dst, from, to, 0))
         return false;

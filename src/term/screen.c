@@ -88,7 +88,8 @@ turn_down(struct term *t, unsigned top, unsigned bottom, unsigned n)
     rows[bottom - 1]->is_wrapped = false;
 }
 
-/* Between left and right margins only: cells move from row to row, and that is writing. */
+/* Between left and right margins only: cells move from row to row, and that is writing.
+ */
 static void
 shift_cells(struct term *t, unsigned top, unsigned bottom, unsigned n, bool is_up)
 {
@@ -237,8 +238,7 @@ term_restore_cursor(struct term *t)
     t->at = t->screen->saved;
     t->is_pen_known = false;
     term_set(t, TERM_MODE_ORIGIN, t->at.is_origin);
-    t->at.row = at_most(t->at.row, t->rows);
-    t->at.col = at_most(t->at.col, t->cols);
+    t->at.is_pending &= term_has(t, TERM_MODE_AUTOWRAP);
 }
 
 /* -- erasing -- */

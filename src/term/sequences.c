@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sequences.c -- every sequence the model knows, by table; doc/sequences.md is made of
  * them. */
-#include "term/handlers_priv.h"
 #include "term/sequences.h"
+#include "term/handlers_priv.h"
 
 enum { ESC_SP = ' ' };
 
@@ -84,7 +84,8 @@ static const struct term_sequence escapes[] = {
     { 0, 0, '6', term_h_decbi, "DECBI", "back by one column, scrolling at the margin" },
     { 0, 0, '7', term_h_decsc, "DECSC", "save the cursor" },
     { 0, 0, '8', term_h_decrc, "DECRC", "restore the cursor" },
-    { 0, 0, '9', term_h_decfi, "DECFI", "forward by one column, scrolling at the margin" },
+    { 0, 0, '9', term_h_decfi, "DECFI",
+      "forward by one column, scrolling at the margin" },
     { 0, 0, '=', term_h_deckpam, "DECKPAM", "application keypad" },
     { 0, 0, '>', term_h_deckpam, "DECKPNM", "numeric keypad" },
     { 0, 0, 'D', term_h_ind, "IND", "down by one row; scrolls at the bottom margin" },
@@ -114,7 +115,8 @@ static const struct term_sequence csis[] = {
     { 0, 0, 'G', term_h_cha, "CHA", "to a column" },
     { 0, 0, 'H', term_h_cup, "CUP", "to a row and column" },
     { 0, 0, 'I', term_h_cht, "CHT", "forward by tab stops" },
-    { 0, 0, 'J', term_h_ed, "ED", "erase in display; 3: the scrollback, if so configured" },
+    { 0, 0, 'J', term_h_ed, "ED",
+      "erase in display; 3: the scrollback, if so configured" },
     { '?', 0, 'J', term_h_decsed, "DECSED", "erase in display what is not protected" },
     { 0, 0, 'K', term_h_el, "EL", "erase in line" },
     { '?', 0, 'K', term_h_decsel, "DECSEL", "erase in line what is not protected" },
@@ -195,8 +197,8 @@ term_index_sequences(struct term_index *index)
     *index = (struct term_index){ 0 };
     for (unsigned i = 0; i < COUNT(csis); i++)
         if (!csis[i].intermediate)
-            index->csi[marker_index(csis[i].marker)][csis[i].final - 0x40] =
-                (uint8_t)(i + 1);
+            index->csi[marker_index(csis[i].marker)][csis[i].final - 0x40] = (uint8_t)(i +
+                                                                                       1);
     for (unsigned i = 0; i < COUNT(escapes); i++)
         if (!escapes[i].intermediate)
             index->escape[escapes[i].final - 0x30] = (uint8_t)(i + 1);

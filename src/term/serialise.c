@@ -73,9 +73,9 @@ cell_text(const struct term *t, uint32_t cell, uint8_t scratch[4])
     uint32_t value = cell & TERM_CELL_VALUE;
     if (cell & TERM_CELL_CLUSTER)
         return term_cluster_text(&t->tables, value);
-    return (struct view){ scratch,
-                          term_utf8_put(scratch, value && !(cell & TERM_CELL_PAD) ? value
-                                                                                  : ' ') };
+    return (struct view){
+        scratch, term_utf8_put(scratch, value && !(cell & TERM_CELL_PAD) ? value : ' ')
+    };
 }
 
 /* Cells from..to. The cells of `row` are those of w->t's tables. */
@@ -92,42 +92,64 @@ put_cells(struct writer *w, const struct term_row *row, uint32_t from, uint32_t 
     }
 }
 
+/* Does its first character wrap by itself, when there is but one column left? A flag's
+ * first half would not. */
 static bool
-is_wide_first(const struct term_row *row)
+wraps_by_itself(const struct writer *w, const struct term_row *row)
 {
-    return row && row->used && row->text[0] & TERM_CELL_WIDE;
+    uint8_t scratch[4];
+    uint32_t rune;
+    if (!row || !row->used || !(row->text[0] & TERM_CELL_WIDE))
+        return false;
+    struct view text = cell_text(w->t, row->text[0], scratch);
+    return utf8_next(text.p, text.n, &rune) &&
+           (term_class(w->t->widths, rune) & TERM_CLASS_WIDTH) == 2;
 }
 
 /*
- * A row and the way to the next one (NULL: none). A wrapped row is filled up, and what
- * comes next wraps by itself; when nothing comes, a space does, and goes again.
+ * To the next row by wrapping. What is printed there for it is erased again: the row may
+ * have scrolled in with the pen's background. A wide character leaves a pad behind it,
+ * with the pen's background, too.
  */
+static void
+wrap_to(struct writer *w, const struct term_row *row, const struct term_row *next,
+        bool is_wide)
+{
+    uint8_t scratch[4];
+    struct view trigger = { (const uint8_t *)" ", 1 };
+    plain_pen(w);
+    if (is_wide) {
+        trigger = cell_text(w->t, next->text[0], scratch);
+        set_pen(w, term_style_of(&w->t->tables, row->style[w->t->cols - 1]), "");
+    }
+    put_text(w, trigger);
+    plain_pen(w);
+    buf_puts(w->out, "\r\x1b[K");
+    w->join.rune = 0;
+}
+
+/* A row and the way to the next one (NULL: there is none). */
 static void
 put_row(struct writer *w, const struct term_row *row, const struct term_row *next)
 {
     uint32_t cells = term_row_length(row), cols = w->t->cols;
     bool has_pad = cells == cols && row->text[cells - 1] == TERM_CELL_PAD;
-    if (has_pad && row->is_wrapped && is_wide_first(next))
-        cells--;
-    put_cells(w, row, 0, cells);
+    bool is_wide = has_pad && row->is_wrapped && wraps_by_itself(w, next);
+    put_cells(w, row, 0, cells - is_wide);
     if (!next)
         return;
-    if (!row->is_wrapped) {
-        plain_pen(w);
-        buf_puts(w->out, "\r\n");
-        w->join.rune = 0;
+    if (row->is_wrapped) {
+        if (cells < cols) {
+            plain_pen(w);
+            buf_printf(w->out, "%*s", (int)(cols - cells), "");
+            w->join.rune = 0;
+        }
+        wrap_to(w, row, next, is_wide);
         return;
     }
-    if (cells < cols && !has_pad) {
-        plain_pen(w);
-        buf_printf(w->out, "%*s", (int)(cols - cells), "");
-        w->join.rune = 0;
-    }
-    if (!term_row_length(next)) {
-        plain_pen(w);
-        buf_puts(w->out, " \r\x1b[K");
-        w->join.rune = 0;
-    }
+    plain_pen(w);
+    buf_puts(w->out, "\r\n");
+    w->join.rune = 0;
 }
 
 /* The rows of the scrollback, each unpacked into one of two, so that there is a next. */
@@ -239,7 +261,10 @@ put_titles(struct writer *w)
         if (pair[1])
             buf_printf(w->out, "\x1b]1;%s\x1b\\", pair[1]);
         if (pair[0] || pair[1])
-            buf_printf(w->out, "\x1b[22;%ut", pair[0] && pair[1] ? 0U : pair[0] ? 2U : 1U);
+            buf_printf(w->out, "\x1b[22;%ut",
+                       pair[0] && pair[1] ? 0U
+                       : pair[0]          ? 2U
+                                          : 1U);
     }
     if (s->title[0] || s->n)
         buf_printf(w->out, "\x1b]2;%s\x1b\\", s->title);

@@ -70,6 +70,14 @@ make_tabs(const struct term *t, unsigned cols)
     return tabs;
 }
 
+static void
+clamp(struct term_pen_at *at, unsigned cols, unsigned rows)
+{
+    at->is_pending &= at->col < cols;
+    at->row = at->row < rows ? at->row : rows - 1;
+    at->col = at->col < cols ? at->col : cols - 1;
+}
+
 /* Rows and columns that are cut off are gone; the cursor is not looked at. */
 int
 term_set_size(struct term *t, unsigned cols, unsigned rows)
@@ -98,6 +106,7 @@ term_set_size(struct term *t, unsigned cols, unsigned rows)
         s->rows = i ? alternate : primary;
         s->damage_top = 0;
         s->damage_end = rows;
+        clamp(&s->saved, cols, rows);
         for (unsigned y = 0; y < rows; y++) {
             struct term_row *r = s->rows[y];
             term_row_split(r, cols);

@@ -40,11 +40,11 @@ number(struct stream *s, uint64_t *v, uint64_t max)
 }
 
 /* The same for a variable of any unsigned type. */
-#define NUMBER(s, variable, max)                                                           \
-    do {                                                                                   \
-        uint64_t number_ = (variable);                                                     \
-        number(s, &number_, max);                                                          \
-        (variable) = (__typeof__(variable))number_;                                        \
+#define NUMBER(s, variable, max)                    \
+    do {                                            \
+        uint64_t number_ = (variable);              \
+        number(s, &number_, max);                   \
+        (variable) = (__typeof__(variable))number_; \
     } while (0)
 
 /* A string up to max bytes; what was read is borrowed from the input. */
@@ -208,8 +208,8 @@ history_pages(struct stream *s, struct term_history *h, struct term_tables *tabl
 
 /* Rows that went, and, if they are in it, those that are there. */
 static void
-history(struct stream *s, struct term_history *h, struct term_tables *tables, unsigned cols,
-        bool has_rows)
+history(struct stream *s, struct term_history *h, struct term_tables *tables,
+        unsigned cols, bool has_rows)
 {
     uint64_t start = h->n ? h->pages[h->first]->start : h->end;
     uint64_t gone = has_rows ? start : h->end, dropped = h->dropped - start;
@@ -260,8 +260,8 @@ pen_at(struct stream *s, struct term *t, struct term_pen_at *at)
         NUMBER(s, at->charsets.g[i], TERM_CHARSET_LINES);
     NUMBER(s, at->charsets.gl, 3);
     NUMBER(s, at->charsets.single, 3);
-    struct view uri =
-        string(s, view_of(term_link_text(&t->tables, at->pen.link)), STRING_MAX);
+    struct view uri = string(s, view_of(term_link_text(&t->tables, at->pen.link)),
+                             STRING_MAX);
     if (!s->out)
         at->pen.link = memchr(uri.p, 0, uri.n) ? 0 : term_link_id(&t->tables, uri);
 }
@@ -380,6 +380,7 @@ state_fields(struct stream *s, struct term *t)
     uint64_t join_state = (uint32_t)t->join.state;
     number(s, &join_state, UINT32_MAX);
     t->join.state = (int32_t)(uint32_t)join_state;
+    NUMBER(s, t->join_col, t->cols - 1);
     t->join.rune_class = term_class(t->widths, t->join.rune);
     NUMBER(s, t->last_rune, 0x10ffff);
     NUMBER(s, t->byte_off, UINT64_MAX);

@@ -64,7 +64,8 @@ struct term_style {
 static inline enum term_underline
 term_style_underline(const struct term_style *s)
 {
-    return (enum term_underline)((s->attrs & TERM_UNDERLINE_MASK) >> TERM_UNDERLINE_SHIFT);
+    return (enum term_underline)((s->attrs & TERM_UNDERLINE_MASK) >>
+                                 TERM_UNDERLINE_SHIFT);
 }
 
 #endif

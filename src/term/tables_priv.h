@@ -15,8 +15,8 @@
 
 struct term_style_entry {
     struct term_style style;
-    uint32_t next;   /* in its bucket, or among the free ones */
-    uint32_t page;   /* the history page that knows this style as page_id */
+    uint32_t next; /* in its bucket, or among the free ones */
+    uint32_t page; /* the history page that knows this style as page_id */
     uint32_t page_id;
     bool is_marked;
 };

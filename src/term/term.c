@@ -144,7 +144,8 @@ term_rows(const struct term *t)
 struct term_cursor
 term_cursor(const struct term *t)
 {
-    /* DECSCUSR: 0 and 1 blinking block, 2 steady block, 3 and 4 underline, 5 and 6 bar. */
+    /* DECSCUSR: 0 and 1 blinking block, 2 steady block, 3 and 4 underline, 5 and 6 bar.
+     */
     unsigned style = t->cursor_style;
     return (struct term_cursor){
         .row = t->at.row,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * term.h -- the terminal model: PTY bytes to a screen, a scrollback, and for every row the
- * byte that last wrote to it.
+ * term.h -- the terminal model: PTY bytes to a screen, a scrollback, and for every row
+ * the byte that last wrote to it.
  *
  * Pure: no descriptor, clock, log or global. The same bytes give the same state however
  * they are cut. No input makes it fail; when memory runs out it goes on without what it
@@ -32,7 +32,7 @@ enum {
 typedef void (*term_reply_fn)(void *ctx, const void *p, size_t n);
 
 struct term_options {
-    unsigned cols, rows;      /* brought into 1..TERM_…_MAX, rows cut to TERM_CELLS_MAX */
+    unsigned cols, rows; /* brought into 1..TERM_…_MAX, rows cut to TERM_CELLS_MAX */
     uint32_t scrollback_rows; /* at most; past it the oldest go */
     uint32_t alternate_rows;  /* marked lines of the alternate screen, at most; 0: off */
     bool clears_scrollback;   /* does ED 3 clear it? A recorder keeps it */
@@ -95,15 +95,17 @@ enum { TERM_COLOUR_FG = 256, TERM_COLOUR_BG = 257, TERM_COLOUR_CURSOR = 258 };
 bool term_colour(const struct term *t, unsigned which, uint32_t *ret_rgb);
 
 struct term_cell {
-    struct view text; /* UTF-8, one grapheme cluster; empty: blank; borrowed from this cell
-                         or, until the next feed, from the model: do not copy the struct */
-    unsigned width;   /* 1, 2, or 0: the right half of the one before */
+    struct view
+        text;       /* UTF-8, one grapheme cluster; empty: blank; borrowed from this cell
+                       or, until the next feed, from the model: do not copy the struct */
+    unsigned width; /* 1, 2, or 0: the right half of the one before */
     struct term_style style;
     uint8_t room[4]; /* private */
 };
 
 /* A cell of the screen in use. */
-void term_cell_at(const struct term *t, unsigned row, unsigned col, struct term_cell *ret);
+void term_cell_at(const struct term *t, unsigned row, unsigned col,
+                  struct term_cell *ret);
 /* The URI of a style's link; "" when it has none. */
 const char *term_link_uri(const struct term *t, uint16_t link);
 
@@ -117,10 +119,11 @@ struct term_span {
     const char *uri; /* NULL: no link; borrowed until the next feed */
 };
 
-/* One row for reading. Zeroed it is ready for use; it keeps its memory from call to call. */
+/* One row for reading. Zeroed it is ready for use; it keeps its memory from call to call.
+ */
 struct term_line {
-    struct buf text;          /* UTF-8; blanks inside are spaces, those at the end are cut */
-    unsigned cols;            /* how many columns the text covers */
+    struct buf text; /* UTF-8; blanks inside are spaces, those at the end are cut */
+    unsigned cols;   /* how many columns the text covers */
     uint64_t last_write_byte; /* 0: never written */
     bool is_wrapped;          /* goes on in the next line */
     bool is_alternate;        /* a marked line of the alternate screen */

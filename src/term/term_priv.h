@@ -97,17 +97,18 @@ struct term {
     struct term_history scrollback, alternate;
     struct term_row line; /* a line being wrapped anew; its cells count as in use */
 
-    struct term_pen_at at;       /* the cursor */
-    unsigned top, bottom;        /* scroll region; bottom, right are exclusive */
+    struct term_pen_at at; /* the cursor */
+    unsigned top, bottom;  /* scroll region; bottom, right are exclusive */
     unsigned left, right;
-    uint32_t modes;              /* bits by enum term_mode */
-    uint32_t saved_modes;        /* XTSAVE: bits by the table of modes.c */
+    uint32_t modes;       /* bits by enum term_mode */
+    uint32_t saved_modes; /* XTSAVE: bits by the table of modes.c */
     unsigned mouse, mouse_encoding;
     uint8_t cursor_style; /* DECSCUSR */
     bool is_pen_known;    /* pen_id and blank_id are at's pen's */
     uint32_t pen_id;
     uint32_t blank_id; /* what erasing leaves: the pen's background */
     struct term_join join;
+    uint32_t join_col; /* where in the cursor's row join.rune is */
     uint32_t last_rune; /* for REP */
     uint64_t byte_off;  /* behind the operation in hand */
     uint64_t kept_byte; /* up to here the alternate screen is among the marked lines */

@@ -56,10 +56,11 @@ term_packed_next_run(const struct term_packed *packed, struct term_run *run)
     if (run->end >= packed->cells)
         return false;
     run->start = run->end;
-    run->end = packed->cells;
     run->style = packed->style;
-    if (!packed->runs.n)
+    if (!packed->runs.n) {
+        run->end = packed->cells;
         return true;
+    }
     struct view in = { packed->runs.p + run->pos, packed->runs.n - run->pos };
     uint32_t n;
     if (!term_get_varint32(&in, &n) || !term_get_varint32(&in, &run->style) || !n ||
@@ -169,7 +170,8 @@ style_to_table(const struct term_page *page, uint32_t id, struct term_tables *ta
     const char *uri;
     struct term_style style = term_page_style(page, id, &uri);
     if (uri)
-        style.link = term_link_id(tables, (struct view){ (const uint8_t *)uri, strlen(uri) });
+        style.link = term_link_id(tables,
+                                  (struct view){ (const uint8_t *)uri, strlen(uri) });
     return term_style_id(tables, &style);
 }
 

@@ -8,6 +8,7 @@ _Static_assert(UTF8PROC_BOUNDCLASS_OTHER == 1, "as TERM_CLASS_PLAIN has it");
 
 #define BIT(name) (1U << UTF8PROC_BOUNDCLASS_##name)
 #define EXTENDS   (BIT(EXTEND) | BIT(ZWJ) | BIT(SPACINGMARK))
+#define SEEN      (BIT(PREPEND) | BIT(L) | BIT(V) | BIT(T) | BIT(LV) | BIT(LVT))
 
 /* The pairs of UAX 29 between which there may be no break; utf8proc decides. */
 const uint32_t term_may_join_mask[32] = {
@@ -44,8 +45,8 @@ classify(uint32_t rune)
     const utf8proc_property_t *property = utf8proc_get_property((utf8proc_int32_t)rune);
     unsigned boundclass = property->boundclass;
     unsigned width = (unsigned)utf8proc_charwidth((utf8proc_int32_t)rune) & 3;
-    /* These stand before a letter, and alone they are to be seen. */
-    if (boundclass == UTF8PROC_BOUNDCLASS_PREPEND && !width)
+    /* Alone these are to be seen: what stands before a letter, what is part of a syllable. */
+    if (!width && SEEN >> boundclass & 1)
         width = 1;
     return (uint8_t)(boundclass << TERM_CLASS_BREAK_SHIFT | width);
 }
@@ -67,8 +68,8 @@ term_join_slow(struct term_join *j, uint32_t rune, uint8_t rune_class)
 {
     bool joins = false;
     if (term_may_join(j, rune_class))
-        joins = !utf8proc_grapheme_break_stateful(
-            (utf8proc_int32_t)j->rune, (utf8proc_int32_t)rune, &j->state);
+        joins = !utf8proc_grapheme_break_stateful((utf8proc_int32_t)j->rune,
+                                                  (utf8proc_int32_t)rune, &j->state);
     if (!joins)
         j->state = 0;
     j->rune = rune;
@@ -79,12 +80,12 @@ term_join_slow(struct term_join *j, uint32_t rune, uint8_t rune_class)
 bool
 term_class_is_ignored(uint8_t rune_class)
 {
-    const uint32_t heeded = EXTENDS | BIT(L) | BIT(V) | BIT(T) | BIT(LV) | BIT(LVT);
-    return !(rune_class & TERM_CLASS_WIDTH) && !(heeded >> break_of(rune_class) & 1);
+    return !(rune_class & TERM_CLASS_WIDTH) && !(EXTENDS >> break_of(rune_class) & 1);
 }
 
 bool
-term_class_widens(struct term_widths *w, uint32_t first, uint32_t rune, uint8_t rune_class)
+term_class_widens(struct term_widths *w, uint32_t first, uint32_t rune,
+                  uint8_t rune_class)
 {
     if (rune == 0xfe0f) {
         bool is_key = first == '#' || first == '*' || (first >= '0' && first <= '9');

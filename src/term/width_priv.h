@@ -46,12 +46,14 @@ bool term_join_slow(struct term_join *j, uint32_t rune, uint8_t rune_class);
 /* By class of breaks, the classes of characters behind it that it may join. */
 extern const uint32_t term_may_join_mask[32];
 
-/* Could a character of this class join one of that class? Else they are apart for sure. */
+/* Could a character of this class join one of that class? Else they are apart for sure.
+ */
 static inline bool
 term_may_join(const struct term_join *j, uint8_t rune_class)
 {
     return j->rune && term_may_join_mask[j->rune_class >> TERM_CLASS_BREAK_SHIFT] >>
-                              (rune_class >> TERM_CLASS_BREAK_SHIFT) & 1;
+                              (rune_class >> TERM_CLASS_BREAK_SHIFT) &
+                          1;
 }
 
 /* A control or format character that takes no place and joins nothing. */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * term_input.h -- a fuzzer's input as a session at a terminal.
+ *
+ * The first two bytes are the size. Then come bytes for the terminal; 0xff, which no text
+ * has, and two more are a change of size.
+ */
+#ifndef TERM_INPUT_H
+#define TERM_INPUT_H
+
+#include "term/term.h"
+
+/* A small terminal with few rows of scrollback. */
+struct term *term_input_new(struct view *in);
+/* In pieces of `step` bytes; 0: whole. */
+void term_input_feed(struct term *t, struct view in, size_t step);
+/* What a person sees on the screen: no blank is other than a space. */
+void term_input_look(struct buf *out, const struct term *t);
+/* And what has scrolled off, and is wrapped, with the modes. */
+void term_input_lines(struct buf *out, const struct term *t);
+/* Aborts, showing both, when they are not the same. */
+void term_input_same(const char *what, const struct buf *a, const struct buf *b);
+
+#endif
