@@ -95,40 +95,49 @@ def size(path):
     return map(int, path.with_suffix(".size").read_text().split())
 
 
+def judge_each(suite, compare):
+    """compare(a, path) runs one case and says what is wrong with its screen, or None."""
+    with Ahr(AHR) as a:
+        paths = sorted(folder(suite).glob("*.in"))
+        judge(suite, {path.stem: compare(a, path) for path in paths})
+
+
+def compare_with_file(screen, path):
+    return compare_text(screen, path.with_suffix(".text").read_text())
+
+
+def xterm_case(a, path):
+    return compare_with_file(render(a, onlcr(path.read_bytes()), 25, 80), path)
+
+
+def alacritty_case(a, path):
+    return compare_with_file(render(a, path.read_bytes(), *size(path)), path)
+
+
+def tmux_case(a, path):
+    data = onlcr(path.read_bytes())
+    screen = render(a, data + echo(data, *size(path)), *size(path))
+    why = compare_with_file(screen, path)
+    cursor = path.with_suffix(".cursor")
+    if not why and cursor.exists():
+        col, row = map(int, cursor.read_text().split(","))
+        why = compare_cursor(screen, row, col)
+    return why
+
+
 @test
 def xterm_screens():
-    results = {}
-    with Ahr(AHR) as a:
-        for path in sorted(folder("xterm").glob("*.in")):
-            screen = render(a, onlcr(path.read_bytes()), 25, 80)
-            results[path.stem] = compare_text(screen, path.with_suffix(".text").read_text())
-    judge("xterm", results)
+    judge_each("xterm", xterm_case)
 
 
 @test
 def alacritty_screens():
-    results = {}
-    with Ahr(AHR) as a:
-        for path in sorted(folder("alacritty").glob("*.in")):
-            screen = render(a, path.read_bytes(), *size(path))
-            results[path.stem] = compare_text(screen, path.with_suffix(".text").read_text())
-    judge("alacritty", results)
+    judge_each("alacritty", alacritty_case)
 
 
 @test
 def tmux_screens():
-    results = {}
-    with Ahr(AHR) as a:
-        for path in sorted(folder("tmux").glob("*.in")):
-            data = onlcr(path.read_bytes())
-            screen = render(a, data + echo(data, *size(path)), *size(path))
-            why = compare_text(screen, path.with_suffix(".text").read_text())
-            cursor = path.with_suffix(".cursor")
-            if cursor.exists():
-                col, row = map(int, cursor.read_text().split(","))
-                why = why or compare_cursor(screen, row, col)
-            results[path.stem] = why
-    judge("tmux", results)
+    judge_each("tmux", tmux_case)
 
 
 # -- vt100: cells --

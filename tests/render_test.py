@@ -144,6 +144,41 @@ def ansi_is_the_text_with_its_looks():
 
 
 @test
+def ansi_has_the_blanks_at_the_end_that_look_like_something():
+    with Ahr(AHR) as a:
+        ansi = lambda data: a.ok("render", "--format", "ansi", "--cols", 8, input=data)
+        assert ansi(b"ab\x1b[44m\x1b[K") == b"ab\x1b[0;44m      \x1b[m\n"
+        assert ansi(b"\x1b[44ma\x1b[K\x1b[6G\x1b[mb\x1b[K") == b"\x1b[0;44ma    \x1b[mb\n"
+        # Plain blanks between the text and the bar, then two bars, then plain ones.
+        assert ansi(b"a\x1b[4G\x1b[41m \x1b[42m  ") == (
+            b"a  \x1b[0;41m \x1b[m\x1b[0;42m  \x1b[m\n")
+        assert ansi("世 \x1b[44m \x1b[K".encode()) == "世 \x1b[0;44m     \x1b[m\n".encode()
+        assert ansi(b"\r\n\x1b[4m  \x1b[m  x  ") == b"\n\x1b[0;4m  \x1b[m  x\n"
+
+
+@test
+def ansi_finds_a_look_behind_wide_characters():
+    with Ahr(AHR) as a:
+        ansi = lambda text: a.ok("render", "--format", "ansi", input=text.encode()).decode()
+        assert ansi("世界e\u0301\x1b[31m世\x1b[mx") == "世界e\u0301\x1b[0;31m世\x1b[mx\n"
+        assert ansi("👩‍👩‍👧\x1b[1m🇬🇧b\x1b[m") == "👩‍👩‍👧\x1b[0;1m🇬🇧b\x1b[m\n"
+        # What the last column has no room for stands in the next row.
+        assert a.ok("render", "--format", "ansi", "--cols", 5,
+                    input="世界\x1b[31m世x".encode()) == "世界\n\x1b[0;31m世x\x1b[m\n".encode()
+
+
+@test
+def halves_of_a_flag_in_cells_of_their_own_keep_their_columns_and_looks():
+    left, right = "\U0001f1ec", "\U0001f1e7"
+    apart = f"{left}\x1b[1;2H\x1b[1m{right}\x1b[mx\x1b[31my"
+    one, two = spans(apart.encode())
+    with Ahr(AHR) as a:
+        ansi = a.ok("render", "--format", "ansi", input=apart.encode()).decode()
+    assert ansi == f"{left}\x1b[0;1m{right}\x1b[mx\x1b[0;31my\x1b[m\n", ansi
+    assert [(s["start"], s["end"]) for s in (one, two)] == [(1, 2), (3, 4)]
+
+
+@test
 def ansi_shown_again_looks_the_same():
     draws = [
         "\x1b[1mbold \x1b[22;2mdim\x1b[m \x1b[4:2;58;5;1mdouble\x1b[4:3mcurly\x1b[m\r\n",

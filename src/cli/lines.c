@@ -148,98 +148,36 @@ is_linkable(const char *uri)
     return uri;
 }
 
-/* Where the walk along a line's columns has come to. */
-struct walk {
-    const struct term *ruler; /* NULL: each byte is a column */
-    struct view text;
-    size_t at;
-    unsigned col;
-};
-
-/* Bytes of the cell in column col, and how many columns it takes. */
-static size_t
-cell_size(const struct walk *w, unsigned *ret_width)
-{
-    struct term_cell cell;
-    *ret_width = 1;
-    if (!w->ruler)
-        return 1;
-    term_cell_at(w->ruler, 0, w->col, &cell);
-    *ret_width = cell.width ? cell.width : 1;
-    return cell.text.n ? cell.text.n : 1;
-}
-
-/* Appends the text up to column end; behind the text there are blanks. */
+/* The line's text from *at up to `end`, then blanks from column `from` up to `to`, as far
+ * as they are behind the text: there they were cut. */
 static void
-put_columns(struct buf *out, struct walk *w, unsigned end)
+put_part(struct buf *out, const struct term_line *line, size_t *at, size_t end,
+         unsigned from, unsigned to)
 {
-    while (w->col < end) {
-        unsigned width = 1;
-        size_t left = w->text.n - w->at, n = left ? cell_size(w, &width) : 0;
-        if (n)
-            buf_append(out, w->text.p + w->at, n < left ? n : left);
-        else
-            buf_puts(out, " ");
-        w->at += n < left ? n : left;
-        w->col += width;
-    }
-}
-
-static bool
-is_ascii(struct view text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        if (text.p[i] >= 0x80)
-            return false;
-    return true;
-}
-
-/* The text is written to a terminal of its own, whose cells then tell its columns. */
-static bool
-measure(struct cli_ansi *a, const struct term_line *line)
-{
-    struct term_options opt = term_options_default();
-    opt.rows = 1;
-    opt.cols = line->cols;
-    opt.scrollback_rows = opt.alternate_rows = 0;
-    if (!a->ruler)
-        a->ruler = term_new(&opt);
-    if (!a->ruler)
-        return false;
-    if (term_cols(a->ruler) < line->cols)
-        term_resize(a->ruler, line->cols, 1);
-    term_feed(a->ruler, "\033[?7l\r\033[2K", 10, 0);
-    term_feed(a->ruler, line->text.p, line->text.n, 0);
-    return true;
+    if (end > *at)
+        buf_append(out, line->text.p + *at, end - *at);
+    *at = end;
+    from = from > line->cols ? from : line->cols;
+    uint8_t *blanks = to > from ? buf_grow(out, to - from) : NULL;
+    if (blanks)
+        memset(blanks, ' ', to - from);
 }
 
 void
-cli_ansi_release(struct cli_ansi *a)
+cli_line_ansi(struct buf *out, const struct term_line *line)
 {
-    if (a->ruler)
-        term_free(a->ruler);
-    a->ruler = NULL;
-}
-
-void
-cli_ansi_line(struct cli_ansi *a, struct buf *out, const struct term_line *line)
-{
-    struct walk w = { .text = { line->text.p, line->text.n } };
-    bool has_looks = line->n_spans;
-    if (has_looks && !is_ascii(w.text)) {
-        has_looks = measure(a, line);
-        w.ruler = a->ruler;
-    }
-    for (size_t i = 0; has_looks && i < line->n_spans; i++) {
+    size_t at = 0;
+    unsigned col = 0;
+    for (size_t i = 0; i < line->n_spans; i++) {
         const struct term_span *span = &line->spans[i];
         bool is_link = is_linkable(span->uri);
-        put_columns(out, &w, span->start);
+        put_part(out, line, &at, span->text_start, col, span->start);
         put_style(out, &span->style);
         if (is_link)
             buf_printf(out, "\033]8;;%s\033\\", span->uri);
-        put_columns(out, &w, span->end);
+        put_part(out, line, &at, span->text_end, span->start, span->end);
         buf_puts(out, is_link ? "\033]8;;\033\\\033[m" : "\033[m");
+        col = span->end;
     }
-    if (w.at < w.text.n)
-        buf_append(out, w.text.p + w.at, w.text.n - w.at);
+    put_part(out, line, &at, line->text.n, col, col);
 }

@@ -14,13 +14,8 @@
 /* An object: text, wrapped, last_write_byte, spans. */
 void cli_line_json(struct json *j, const struct term_line *line);
 
-/* Zeroed it is ready for use; it keeps what it needs from line to line. */
-struct cli_ansi {
-    struct term *ruler; /* private: tells where a line's columns begin in its text */
-};
-
-void cli_ansi_release(struct cli_ansi *a);
-/* The text with its looks and links, without a newline; at its end all is reset. */
-void cli_ansi_line(struct cli_ansi *a, struct buf *out, const struct term_line *line);
+/* The text with its looks and links, without a newline; at its end all is reset. Blanks
+ * at the end that look like something are part of it. */
+void cli_line_ansi(struct buf *out, const struct term_line *line);
 
 #endif

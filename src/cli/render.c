@@ -43,8 +43,7 @@ struct render {
     struct term *term; /* NULL until the first byte: sizes before it are no resizes */
     struct cli_progress progress;
     struct buf out;
-    struct json json; /* into out */
-    struct cli_ansi ansi;
+    struct json json;   /* into out */
     size_t blank_lines; /* held back: those at the end are not printed */
 };
 
@@ -256,7 +255,7 @@ print_line(void *ctx, const struct term_line *line)
         e = flush(r, FLUSH_AT);
     }
     if (is_ansi)
-        cli_ansi_line(&r->ansi, &r->out, line);
+        cli_line_ansi(&r->out, line);
     else
         buf_append(&r->out, line->text.p, line->text.n);
     buf_puts(&r->out, "\n");
@@ -382,7 +381,6 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     e = render(&r, path, err);
     if (r.term)
         term_free(r.term);
-    cli_ansi_release(&r.ansi);
     buf_release(&r.out);
     return e;
 }

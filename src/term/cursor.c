@@ -110,19 +110,31 @@ term_h_cr(struct term *t, const struct term_op *op)
     carriage_return(t);
 }
 
-/* A row that is left by a line feed does not go on in the next. */
+/* Line feeds. A row that is left by one does not go on in the next. */
 static void
-end_line(struct term *t)
+end_lines(struct term *t, size_t n)
 {
+    for (; n && t->at.row + 1 != t->bottom; n--) {
+        term_cursor_row(t)->is_wrapped = false;
+        if (t->at.row + 1 == t->rows)
+            return;
+        t->at.row++;
+    }
+    if (!n)
+        return;
     term_cursor_row(t)->is_wrapped = false;
-    term_line_feed(t);
+    if (t->at.col < t->left || t->at.col >= t->right)
+        return;
+    for (unsigned k, height = t->bottom - t->top; n; n -= k) {
+        k = n < height ? (unsigned)n : height;
+        term_scroll_up(t, t->top, t->bottom, k);
+    }
 }
 
 void
 term_h_lf(struct term *t, const struct term_op *op)
 {
-    (void)op;
-    end_line(t);
+    end_lines(t, op->n);
     if (term_has(t, TERM_MODE_NEWLINE))
         carriage_return(t);
 }
@@ -131,14 +143,14 @@ void
 term_h_ind(struct term *t, const struct term_op *op)
 {
     (void)op;
-    end_line(t);
+    end_lines(t, 1);
 }
 
 void
 term_h_nel(struct term *t, const struct term_op *op)
 {
     (void)op;
-    end_line(t);
+    end_lines(t, 1);
     carriage_return(t);
 }
 

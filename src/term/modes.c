@@ -54,6 +54,7 @@ set_margins(struct term *t, unsigned number, bool is_on)
     term_set(t, TERM_MODE_MARGINS, is_on);
     t->left = 0;
     t->right = t->cols;
+    t->at.is_pending &= t->at.col + 1 == t->cols;
 }
 
 static bool

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "term/parser.h"
 
-#include "term/scan_priv.h"
 #include "term/term.h"
 
 enum { BEL = 0x07, CAN = 0x18, SUB = 0x1a, ESC = 0x1b, DEL = 0x7f };
 enum { SAFE_DIGITS = 8 }; /* so many added to a parameter do not overflow 64 bits */
+
+const uint8_t term_parser_is_special[256] = {
+    [ESC] = 1,
+    [DEL... 255] = 1,
+};
 
 void
 term_parser_release(struct term_parser *p)
@@ -27,6 +31,7 @@ execute(struct term_op *op, uint8_t byte)
 {
     op->kind = TERM_OP_EXECUTE;
     op->final = byte;
+    op->n = 1;
     return true;
 }
 
@@ -73,9 +78,11 @@ runes(const struct term_parser *p, struct term_op *op, size_t n)
 /* One U+FFFD for each maximal part of a character that does not go on. It stands alone,
  * so that its offset is the operation's. */
 static bool
-bad_rune(struct term_parser *p, struct term_op *op)
+bad_rune(struct term_parser *p, struct term_op *op, int64_t beyond)
 {
+    op->beyond = beyond;
     p->rune_need = 0;
+    p->state = TERM_STATE_GROUND;
     p->runes[0] = TERM_REPLACEMENT;
     return runes(p, op, 1);
 }
@@ -135,7 +142,7 @@ next_runes(struct term_parser *p, struct view in, size_t *pos, struct term_op *o
                 if (n)
                     break;
                 *pos = i + 1;
-                return bad_rune(p, op);
+                return bad_rune(p, op, 0);
             }
             i++;
             continue;
@@ -144,8 +151,7 @@ next_runes(struct term_parser *p, struct view in, size_t *pos, struct term_op *o
             if (n)
                 break; /* deliver the good ones first */
             *pos = i;
-            op->beyond = -1; /* the byte that decides is not taken */
-            return bad_rune(p, op);
+            return bad_rune(p, op, -1); /* the byte that decides is not taken */
         }
         p->rune = p->rune << 6 | (b & 0x3fU);
         p->rune_lo = 0x80;
@@ -158,6 +164,7 @@ next_runes(struct term_parser *p, struct view in, size_t *pos, struct term_op *o
     }
     *pos = i;
     op->beyond = (int64_t)(i - end);
+    p->state = p->rune_need ? TERM_STATE_RUNE : TERM_STATE_GROUND;
     return n ? runes(p, op, n) : false;
 }
 
@@ -418,17 +425,16 @@ sequence_byte(struct term_parser *p, uint8_t b, struct term_op *op)
     return false;
 }
 
-/* param_byte() for all that comes at once; returns the number of bytes. Nothing but the
- * parameters themselves is touched. */
-static inline size_t
-take_params(uint32_t *params, unsigned *n_params, uint32_t *sub_params, const uint8_t *s,
-            size_t n)
+/* param_byte() for all digits, colons and semicolons that are here, faster; returns the
+ * number of bytes. */
+static size_t
+csi_params(struct term_parser *p, const uint8_t *s, size_t n)
 {
     size_t i = 0;
-    unsigned count = *n_params;
+    unsigned count = p->n_params;
     if (!n || s[0] - 0x30U > 11 || count > TERM_PARAMS_MAX)
         return 0;
-    uint64_t v = count ? params[count - 1] : 0;
+    uint64_t v = count ? p->params[count - 1] : 0;
     count += !count;
     for (;;) {
         size_t stop = n - i > SAFE_DIGITS ? i + SAFE_DIGITS : n;
@@ -445,26 +451,16 @@ take_params(uint32_t *params, unsigned *n_params, uint32_t *sub_params, const ui
             continue; /* more digits than any number needs */
         if (count == TERM_PARAMS_MAX)
             break;
-        params[count - 1] = (uint32_t)v;
-        *sub_params |= (uint32_t)(digit == 10) << count;
+        p->params[count - 1] = (uint32_t)v;
+        p->sub_params |= (uint32_t)(digit == 10) << count;
         count++;
         v = 0;
         i++;
     }
-    params[count - 1] = (uint32_t)v;
-    *n_params = count;
-    return i;
-}
-
-static size_t
-csi_params(struct term_parser *p, const uint8_t *s, size_t n)
-{
-    unsigned count = p->n_params;
-    size_t taken = take_params(p->params, &count, &p->sub_params, s, n);
+    p->params[count - 1] = (uint32_t)v;
     p->n_params = (uint8_t)count;
-    if (taken)
-        p->state = TERM_STATE_CSI_PARAM;
-    return taken;
+    p->state = TERM_STATE_CSI_PARAM;
+    return i;
 }
 
 /* Whatever the state is. */
@@ -475,7 +471,7 @@ next_in_state(struct term_parser *p, struct view in, size_t *pos, struct term_op
         uint8_t b = in.p[*pos];
         switch ((enum term_state)p->state) {
         case TERM_STATE_GROUND:
-            if (p->rune_need || b >= 0x80) {
+            if (b >= 0x80) {
                 if (next_runes(p, in, pos, op))
                     return true;
                 continue;
@@ -487,6 +483,10 @@ next_in_state(struct term_parser *p, struct view in, size_t *pos, struct term_op
                 continue;
             }
             return term_parser_next(p, in, pos, op);
+        case TERM_STATE_RUNE:
+            if (next_runes(p, in, pos, op))
+                return true;
+            continue;
         case TERM_STATE_STRING:
         case TERM_STATE_SKIP:
             *pos += string_run(p, in.p + *pos, in.n - *pos);
@@ -523,63 +523,88 @@ next_in_state(struct term_parser *p, struct view in, size_t *pos, struct term_op
     return false;
 }
 
+/* A number of at most three digits; there are four bytes to read. */
+static inline const uint8_t *
+short_number(const uint8_t *s, uint32_t *ret)
+{
+    unsigned a = s[0] - 0x30U, b = s[1] - 0x30U, c = s[2] - 0x30U;
+    if (a > 9) {
+        *ret = 0;
+        return s;
+    }
+    if (b > 9) {
+        *ret = a;
+        return s + 1;
+    }
+    if (c > 9) {
+        *ret = a * 10 + b;
+        return s + 2;
+    }
+    *ret = a * 100 + b * 10 + c;
+    return s + 3;
+}
+
+/* The parameters when they are all short and here, which they mostly are; returns what
+ * follows them, or NULL. */
+static inline const uint8_t *
+take_short_params(uint32_t *params, unsigned *ret_count, uint32_t *ret_subs,
+                  const uint8_t *s, const uint8_t *end)
+{
+    unsigned count = 0;
+    uint32_t subs = 0;
+    while (end - s >= 4 && count < TERM_PARAMS_MAX) {
+        s = short_number(s, &params[count++]);
+        unsigned separator = *s;
+        if (separator == ';') {
+            s++;
+        } else if (separator == ':') {
+            subs |= 1U << (count & 31);
+            s++;
+        } else {
+            *ret_count = count;
+            *ret_subs = subs;
+            return separator - 0x30U <= 9 ? NULL : s;
+        }
+    }
+    return NULL;
+}
+
 /* A CSI that begins at *pos, most often whole and without surprises. */
 __attribute__((noinline)) static bool
 next_csi(struct term_parser *p, struct view in, size_t *pos, struct term_op *op)
 {
-    size_t i = *pos + 2;
-    uint8_t marker = in.p[i] >= 0x3c && in.p[i] < 0x40 ? in.p[i++] : 0;
-    unsigned count = 0;
-    uint32_t sub_params = 0;
-    i += take_params(p->params, &count, &sub_params, in.p + i, in.n - i);
-    if (i < in.n && in.p[i] >= 0x40 && in.p[i] < DEL) {
-        *pos = i + 1;
-        op->kind = TERM_OP_CSI;
-        op->marker = marker;
-        op->intermediate = 0;
-        op->final = in.p[i];
-        op->params = p->params;
-        op->n_params = count;
-        op->sub_params = sub_params;
-        return true;
+    const uint8_t *s = in.p + *pos + 2, *end = in.p + in.n;
+    uint8_t marker = *s >= 0x3c && *s < 0x40 ? *s++ : 0;
+    op->n_params = 0;
+    op->sub_params = 0;
+    if (s < end && *s - 0x30U <= 11)
+        s = take_short_params(p->params, &op->n_params, &op->sub_params, s, end);
+    if (!s || s == end || *s < 0x40 || *s >= DEL) {
+        begin_sequence(p, TERM_STATE_CSI_ENTRY);
+        *pos += 2;
+        return next_in_state(p, in, pos, op);
     }
-    begin_sequence(p, i > *pos + 2 ? TERM_STATE_CSI_PARAM : TERM_STATE_CSI_ENTRY);
-    p->marker = marker;
-    p->n_params = (uint8_t)count;
-    p->sub_params = sub_params;
-    *pos = i;
-    return next_in_state(p, in, pos, op);
+    op->kind = TERM_OP_CSI;
+    op->marker = marker;
+    op->intermediate = 0;
+    op->final = *s;
+    op->params = p->params;
+    *pos = (size_t)(s + 1 - in.p);
+    return true;
 }
 
-/* Text and controls, which most of the input is; the rest is left to those above. */
 bool
-term_parser_next(struct term_parser *p, struct view in, size_t *pos, struct term_op *op)
+term_parser_next_slow(struct term_parser *p, struct view in, size_t *pos,
+                      struct term_op *op)
 {
     size_t i = *pos;
-    op->beyond = 0;
-    if (i >= in.n)
-        return false;
-    if (p->state != TERM_STATE_GROUND || p->rune_need)
-        return next_in_state(p, in, pos, op);
-    uint8_t b = in.p[i];
-    if (b >= 0x20 && b < DEL) {
-        op->kind = TERM_OP_ASCII;
-        op->text = in.p + i;
-        op->n = term_scan_printable(in.p + i, in.n - i);
-        *pos = i + op->n;
-        return true;
-    }
-    if (b < 0x20 && b != ESC) {
-        *pos = i + 1;
-        return execute(op, b);
-    }
-    if (b == ESC && i + 2 < in.n) {
-        uint8_t c = in.p[i + 1];
-        if (c == '[')
+    if (p->state == TERM_STATE_GROUND && in.p[i] == ESC && i + 2 < in.n) {
+        uint8_t b = in.p[i + 1];
+        if (b == '[')
             return next_csi(p, in, pos, op);
-        if (c >= 0x30 && c < DEL && !begins_more(c)) {
+        if (b >= 0x30 && b < DEL && !begins_more(b)) {
             *pos = i + 2;
-            return escape_final(op, 0, c);
+            return escape_final(op, 0, b);
         }
     }
     return next_in_state(p, in, pos, op);

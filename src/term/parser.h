@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "term/scan.h"
 
 enum {
     TERM_PARAMS_MAX = 32,      /* what is beyond is ignored */
@@ -25,7 +26,7 @@ enum term_op_kind {
     TERM_OP_ASCII,   /* text: n bytes from 0x20 to 0x7e */
     TERM_OP_RUNES,   /* runes: n code points from U+0080 on; each was valid UTF-8, or it
                         is the only one here and U+FFFD */
-    TERM_OP_EXECUTE, /* final: a C0 control */
+    TERM_OP_EXECUTE, /* final: a C0 control; n: how many, of LF, else 1 */
     TERM_OP_ESC,     /* intermediate, final */
     TERM_OP_CSI,     /* marker, intermediate, final, params */
     TERM_OP_OSC,     /* string; final: what ended it (BEL, or backslash for ST) */
@@ -34,7 +35,8 @@ enum term_op_kind {
 
 struct term_op {
     enum term_op_kind kind;
-    int64_t beyond;       /* how far *pos stands beyond its final byte; -1: before it */
+    int64_t beyond;       /* of runes: how far *pos stands beyond their final byte; -1:
+                             before it */
     uint8_t marker;       /* '<' '=' '>' '?', or 0 */
     uint8_t intermediate; /* 0x20..0x2f, 0, or TERM_MANY_INTERMEDIATES */
     uint8_t final;
@@ -49,6 +51,7 @@ struct term_op {
 
 enum term_state {
     TERM_STATE_GROUND,
+    TERM_STATE_RUNE, /* in a character; its first bytes have come */
     TERM_STATE_ESCAPE,
     TERM_STATE_ESCAPE_INTERMEDIATE,
     TERM_STATE_CSI_ENTRY,
@@ -81,9 +84,38 @@ struct term_parser {
 };
 
 void term_parser_release(struct term_parser *p);
+
+/* ESC, DEL and what is not ASCII. */
+extern const uint8_t term_parser_is_special[256];
+
+/* The same as below, where it is not as simple as text or a control. */
+bool term_parser_next_slow(struct term_parser *p, struct view in, size_t *pos,
+                           struct term_op *op);
+
 /* The next operation in in[*pos..]; *pos then stands behind its final byte. False: no
  * more, *pos is at the end. What it points to is borrowed until the next call. */
-bool term_parser_next(struct term_parser *p, struct view in, size_t *pos,
-                      struct term_op *op);
+static inline bool
+term_parser_next(struct term_parser *p, struct view in, size_t *pos, struct term_op *op)
+{
+    size_t i = *pos;
+    if (i >= in.n)
+        return false;
+    uint8_t b = in.p[i];
+    if (p->state | term_parser_is_special[b])
+        return term_parser_next_slow(p, in, pos, op);
+    if (b >= 0x20) {
+        op->kind = TERM_OP_ASCII;
+        op->text = in.p + i;
+        op->n = term_scan_printable(in.p + i, in.n - i);
+    } else {
+        op->kind = TERM_OP_EXECUTE;
+        op->final = b;
+        op->n = 1;
+        while (b == '\n' && i + op->n < in.n && in.p[i + op->n] == '\n')
+            op->n++;
+    }
+    *pos = i + op->n;
+    return true;
+}
 
 #endif

@@ -182,10 +182,11 @@ first_rune(const struct term *t, uint32_t cell)
     return rune;
 }
 
-/* Finds the cell that a mark belongs to: of the last character, or else the one before the
- * cursor. False when there is none. */
+/* Finds the cell that a mark belongs to: of the last character, or else the one before
+ * the cursor. False when there is none. */
 static bool
-cell_before(const struct term *t, const struct term_row *row, bool joins, uint32_t *ret_col)
+cell_before(const struct term *t, const struct term_row *row, bool joins,
+            uint32_t *ret_col)
 {
     uint32_t col = joins ? t->join_col : t->at.col;
     if (!joins && !t->at.is_pending && !col--)
@@ -303,7 +304,7 @@ print_joined(struct term *t, uint32_t rune, uint8_t class, bool joins)
         term_no_memory(t);
         return;
     }
-    if (joins && term_class_widens(t->widths, first_rune(t, row->text[col]), rune, class)) {
+    if (term_class_widens(t->widths, first_rune(t, row->text[col]), rune, class)) {
         if (!widen(t, row, col))
             return;
         row = term_cursor_row(t);
@@ -443,6 +444,27 @@ term_print_runes(struct term *t, const uint32_t *runes, size_t n)
     t->byte_off = end;
 }
 
+/* The most common case: it fits, and there is nothing in the way. */
+static inline bool
+print_simply(struct term *t, const uint8_t *p, size_t n)
+{
+    struct term_row *row = term_cursor_row(t);
+    uint32_t col = t->at.col, end = line_end(t);
+    if (n >= end - col || t->at.is_pending || !t->is_pen_known || row->has_wide ||
+        term_has(t, TERM_MODE_INSERT) || end + 16 > row->cap)
+        return false;
+    if (col > row->used)
+        term_row_extend(row, col); /* there is room */
+    end = col + (uint32_t)n;
+    put_bytes(row, col, p, (uint32_t)n, t->pen_id);
+    if (row->used < end)
+        row->used = end;
+    term_touch(t, row);
+    t->join_col = end - 1;
+    t->at.col = end;
+    return true;
+}
+
 void
 term_print_ascii(struct term *t, const uint8_t *p, size_t n)
 {
@@ -459,7 +481,8 @@ term_print_ascii(struct term *t, const uint8_t *p, size_t n)
         }
         return;
     }
-    print_bytes(t, p, n, t->byte_off - n, 1);
+    if (!print_simply(t, p, n))
+        print_bytes(t, p, n, t->byte_off - n, 1);
     t->last_rune = p[n - 1];
     t->join = (struct term_join){ p[n - 1], TERM_CLASS_PLAIN, 0 };
 }

@@ -47,7 +47,7 @@ blank_row(struct term *t, struct term_row *row)
 }
 
 /* Rows top + n.. come to top.., those that were there come to the end, blank. */
-static void
+static inline void
 turn_up(struct term *t, unsigned top, unsigned bottom, unsigned n)
 {
     struct term_row **rows = t->screen->rows;
@@ -73,18 +73,23 @@ turn_down(struct term *t, unsigned top, unsigned bottom, unsigned n)
 {
     struct term_row **rows = t->screen->rows;
     damage_region(t->screen, top, bottom);
-    if (n == 1) {
-        struct term_row *last = rows[bottom - 1];
-        memmove(rows + top + 1, rows + top, (bottom - top - 1) * sizeof(rows[0]));
-        rows[top] = last;
-        blank_row(t, last);
-    } else {
-        memcpy(t->spare, rows + bottom - n, n * sizeof(rows[0]));
-        memmove(rows + top + n, rows + top, (bottom - top - n) * sizeof(rows[0]));
-        memcpy(rows + top, t->spare, n * sizeof(rows[0]));
-        for (unsigned i = top; i < top + n; i++)
-            blank_row(t, rows[i]);
-    }
+    memcpy(t->spare, rows + bottom - n, n * sizeof(rows[0]));
+    memmove(rows + top + n, rows + top, (bottom - top - n) * sizeof(rows[0]));
+    memcpy(rows + top, t->spare, n * sizeof(rows[0]));
+    for (unsigned i = top; i < top + n; i++)
+        blank_row(t, rows[i]);
+    rows[bottom - 1]->is_wrapped = false;
+}
+
+/* turn_down() by one row, in a hurry. */
+static inline void
+turn_down_one(struct term *t, unsigned top, unsigned bottom)
+{
+    struct term_row **rows = t->screen->rows, *last = rows[bottom - 1];
+    damage_region(t->screen, top, bottom);
+    memmove(rows + top + 1, rows + top, (bottom - top - 1) * sizeof(rows[0]));
+    rows[top] = last;
+    blank_row(t, last);
     rows[bottom - 1]->is_wrapped = false;
 }
 
@@ -124,7 +129,7 @@ keep_rows(struct term *t, unsigned n)
     }
 }
 
-static void
+static inline void
 scroll_up(struct term *t, unsigned top, unsigned bottom, unsigned n, bool keeps)
 {
     if (n > bottom - top)
@@ -153,8 +158,8 @@ term_delete_rows(struct term *t, unsigned top, unsigned bottom, unsigned n)
     scroll_up(t, top, bottom, n, false);
 }
 
-void
-term_scroll_down(struct term *t, unsigned top, unsigned bottom, unsigned n)
+__attribute__((noinline)) static void
+scroll_down(struct term *t, unsigned top, unsigned bottom, unsigned n)
 {
     if (n > bottom - top)
         n = bottom - top;
@@ -165,6 +170,15 @@ term_scroll_down(struct term *t, unsigned top, unsigned bottom, unsigned n)
         turn_down(t, top, bottom, n);
     else
         shift_cells(t, top, bottom, n, false);
+}
+
+void
+term_scroll_down(struct term *t, unsigned top, unsigned bottom, unsigned n)
+{
+    if (n == 1 && t->is_pen_known && term_is_full_width(t))
+        turn_down_one(t, top, bottom);
+    else
+        scroll_down(t, top, bottom, n);
 }
 
 /* -- the cursor -- */

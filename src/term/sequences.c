@@ -184,26 +184,24 @@ term_sequence_at(enum term_sequence_kind kind, unsigned i)
 
 /* -- dispatch -- */
 
-/* '<' '=' '>' '?' to 1..4. */
-static unsigned
-marker_index(uint8_t marker)
-{
-    return marker ? marker - '<' + 1U : 0;
-}
-
 void
 term_index_sequences(struct term_index *index)
 {
-    *index = (struct term_index){ 0 };
+    for (unsigned i = 0; i < COUNT(index->control); i++)
+        index->control[i] = ignore;
+    for (unsigned i = 0; i < COUNT(index->escape); i++)
+        index->escape[i] = ignore;
+    for (unsigned i = 0; i < COUNT(index->csi); i++)
+        for (unsigned k = 0; k < COUNT(index->csi[i]); k++)
+            index->csi[i][k] = ignore;
     for (unsigned i = 0; i < COUNT(csis); i++)
         if (!csis[i].intermediate)
-            index->csi[marker_index(csis[i].marker)][csis[i].final - 0x40] = (uint8_t)(i +
-                                                                                       1);
+            index->csi[csis[i].marker & 7][csis[i].final - 0x40] = csis[i].run;
     for (unsigned i = 0; i < COUNT(escapes); i++)
         if (!escapes[i].intermediate)
-            index->escape[escapes[i].final - 0x30] = (uint8_t)(i + 1);
+            index->escape[escapes[i].final - 0x30] = escapes[i].run;
     for (unsigned i = 0; i < COUNT(controls); i++)
-        index->control[controls[i].final] = (uint8_t)(i + 1);
+        index->control[controls[i].final] = controls[i].run;
 }
 
 static term_handler
@@ -217,32 +215,12 @@ find(const struct term_sequence *table, size_t n, const struct term_op *op)
 }
 
 void
-term_run_control(struct term *t, const struct term_op *op)
+term_run_rare(struct term *t, const struct term_op *op)
 {
-    unsigned i = t->index.control[op->final & 0x1f];
-    if (i)
-        controls[i - 1].run(t, op);
-}
-
-void
-term_run_escape(struct term *t, const struct term_op *op)
-{
-    if (op->intermediate >= '(' && op->intermediate <= '+')
-        designate(t, op);
-    else if (op->intermediate)
-        find(escapes, COUNT(escapes), op)(t, op);
-    else if (t->index.escape[op->final - 0x30])
-        escapes[t->index.escape[op->final - 0x30] - 1].run(t, op);
-}
-
-void
-term_run_csi(struct term *t, const struct term_op *op)
-{
-    if (op->intermediate) {
+    if (op->kind == TERM_OP_CSI)
         find(csis, COUNT(csis), op)(t, op);
-        return;
-    }
-    unsigned i = t->index.csi[marker_index(op->marker)][op->final - 0x40];
-    if (i)
-        csis[i - 1].run(t, op);
+    else if (op->intermediate >= '(' && op->intermediate <= '+')
+        designate(t, op);
+    else
+        find(escapes, COUNT(escapes), op)(t, op);
 }

@@ -15,6 +15,7 @@
 
 enum { VERSION = 1, STRING_MAX = TERM_STRING_MAX };
 enum { COLOUR_MAX = TERM_COLOUR(TERM_COLOUR_RGB, 0xffffff) };
+enum { ANY_COLS = TERM_COLS_MAX }; /* marked lines are not wrapped anew */
 enum { PAGE_BYTES_MAX = 16 << 20, PAGE_ROWS_MAX = 1 << 16, PAGES_MAX = 1 << 24 };
 
 /* Either writes to `out` or takes from `in`. */
@@ -163,6 +164,8 @@ is_sound(const struct term_page *page, unsigned cols)
         if (!term_page_open(page, i, &packed) || packed.cells > cols ||
             packed.cells > page->widest)
             return false;
+        /* On a screen of one column wide characters have no right half. */
+        bool is_narrow = packed.cells == 1 && (cols == 1 || cols == ANY_COLS);
         uint32_t col = 0;
         if (packed.is_ascii)
             for (; col < packed.cells && packed.text.p[col] < 0x7f &&
@@ -170,7 +173,7 @@ is_sound(const struct term_page *page, unsigned cols)
                 col++;
         else
             while (col < packed.cells && term_packed_next_cell(&packed, &cell))
-                col += cell.flags & TERM_CELL_WIDE && cols > 1 ? 2 : 1;
+                col += cell.flags & TERM_CELL_WIDE && !is_narrow ? 2 : 1;
         while (term_packed_next_run(&packed, &run))
             ;
         if (col != packed.cells || run.end != packed.cells)
@@ -298,6 +301,8 @@ parser_fields(struct stream *s, struct term_parser *p)
     NUMBER(s, p->rune_lo, UINT8_MAX);
     NUMBER(s, p->rune_hi, UINT8_MAX);
     string_buf(s, &p->string, STRING_MAX);
+    if ((p->state == TERM_STATE_RUNE) != (p->rune_need > 0))
+        s->is_bad = true;
     if (p->marker && (p->marker < '<' || p->marker > '?'))
         s->is_bad = true;
 }
@@ -400,7 +405,7 @@ all_fields(struct stream *s, struct term *t, bool has_rows)
     title_fields(s, t);
     colour_fields(s, t);
     history(s, &t->scrollback, &t->tables, t->cols, has_rows);
-    history(s, &t->alternate, &t->tables, TERM_COLS_MAX, has_rows);
+    history(s, &t->alternate, &t->tables, ANY_COLS, has_rows);
     if (has_rows)
         mark_fields(s, t);
 }

@@ -88,22 +88,29 @@ apply(struct term *t, const struct term_op *op)
         term_print_ascii(t, op->text, op->n);
         break;
     case TERM_OP_RUNES:
+        t->byte_off -= (uint64_t)op->beyond;
         term_print_runes(t, op->runes, op->n);
         collect_if_full(t);
         break;
     case TERM_OP_EXECUTE:
         t->join.rune = 0;
-        term_run_control(t, op);
+        t->index.control[op->final & 0x1f](t, op);
         break;
     case TERM_OP_ESC:
         t->join.rune = 0;
-        term_run_escape(t, op);
+        if (op->intermediate)
+            term_run_rare(t, op);
+        else
+            t->index.escape[op->final - 0x30](t, op);
         break;
     case TERM_OP_CSI:
         /* A change of colour does not part a character from its marks. */
         if (op->final != 'm')
             t->join.rune = 0;
-        term_run_csi(t, op);
+        if (op->intermediate)
+            term_run_rare(t, op);
+        else
+            t->index.csi[op->marker & 7][op->final - 0x40](t, op);
         break;
     case TERM_OP_OSC:
         term_osc(t, op);
@@ -122,7 +129,7 @@ term_feed(struct term *t, const void *p, size_t n, uint64_t byte_off)
     struct term_op op;
     size_t pos = 0;
     while (term_parser_next(&t->parser, in, &pos, &op)) {
-        t->byte_off = byte_off + pos - (uint64_t)op.beyond;
+        t->byte_off = byte_off + pos;
         apply(t, &op);
     }
 }

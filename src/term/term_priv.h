@@ -12,6 +12,7 @@
 #include "term/history_priv.h"
 #include "term/parser.h"
 #include "term/row_priv.h"
+#include "term/sequences.h"
 #include "term/tables_priv.h"
 #include "term/term.h"
 #include "term/width_priv.h"
@@ -74,11 +75,11 @@ struct term_stored_mark {
     uint8_t text[TERM_MARK_TEXT_MAX];
 };
 
-/* Where in the tables of sequences.c a sequence without intermediate is, plus 1. */
+/* Who does a sequence without intermediate. */
 struct term_index {
-    uint8_t control[0x20];
-    uint8_t escape[0x50]; /* by final, from 0x30 on */
-    uint8_t csi[5][0x40]; /* by marker and final, from 0x40 on */
+    term_handler control[0x20];
+    term_handler escape[0x50]; /* by final, from 0x30 on */
+    term_handler csi[8][0x40]; /* by the low bits of the marker, and final from 0x40 on */
 };
 
 struct term {
@@ -108,7 +109,7 @@ struct term {
     uint32_t pen_id;
     uint32_t blank_id; /* what erasing leaves: the pen's background */
     struct term_join join;
-    uint32_t join_col; /* where in the cursor's row join.rune is */
+    uint32_t join_col;  /* where in the cursor's row join.rune is */
     uint32_t last_rune; /* for REP */
     uint64_t byte_off;  /* behind the operation in hand */
     uint64_t kept_byte; /* up to here the alternate screen is among the marked lines */
@@ -236,9 +237,8 @@ void term_add_mark(struct term *t, const struct term_mark *mark);
 
 /* -- sequences.c -- */
 void term_index_sequences(struct term_index *index);
-void term_run_control(struct term *t, const struct term_op *op);
-void term_run_escape(struct term *t, const struct term_op *op);
-void term_run_csi(struct term *t, const struct term_op *op);
+/* Escape sequences and CSIs with an intermediate. */
+void term_run_rare(struct term *t, const struct term_op *op);
 
 /* The i-th parameter; `missing` when it is left out or 0. */
 static inline unsigned

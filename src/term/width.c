@@ -45,7 +45,8 @@ classify(uint32_t rune)
     const utf8proc_property_t *property = utf8proc_get_property((utf8proc_int32_t)rune);
     unsigned boundclass = property->boundclass;
     unsigned width = (unsigned)utf8proc_charwidth((utf8proc_int32_t)rune) & 3;
-    /* Alone these are to be seen: what stands before a letter, what is part of a syllable. */
+    /* Alone these are to be seen: what stands before a letter, what is part of a
+     * syllable. */
     if (!width && SEEN >> boundclass & 1)
         width = 1;
     return (uint8_t)(boundclass << TERM_CLASS_BREAK_SHIFT | width);

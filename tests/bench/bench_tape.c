@@ -15,41 +15,12 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "support/agent_stream.h"
+#include "support/measure.h"
 #include "tape/block.h"
 #include "tape/reader.h"
 #include "tape/writer.h"
 
 enum { ROUNDS = 5, STREAM_MB = 96, PIECE = 16 << 10, BLOCK = 256 << 10 };
-
-/* Three words a line: what is asked of the value stands in the name. */
-static void
-line(const char *text, double value, const char *unit)
-{
-    char name[96];
-    size_t n = 0;
-    for (; *text && n + 1 < sizeof(name); text++)
-        if (*text != ',' && *text != '(' && *text != ')')
-            name[n++] = *text == ' ' ? '_' : *text;
-    name[n] = 0;
-    printf("%-52s %10.3f %s\n", name, value, unit);
-    fflush(stdout);
-}
-
-static int
-compare(const void *a, const void *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof(x));
-    memcpy(&y, b, sizeof(y));
-    return (x > y) - (x < y);
-}
-
-static double
-percentile(double *v, size_t n, double p)
-{
-    qsort(v, n, sizeof(v[0]), compare);
-    return v[(size_t)((double)(n - 1) * p)];
-}
 
 static double
 seconds(uint64_t from_ns)
@@ -143,10 +114,10 @@ appends(const char *where, const char *dir, struct view data)
         must(tape_writer_finish(w, 0, &st, &err), &err);
         unlink(path);
         snprintf(name, sizeof(name), "append %zu KiB p50, %s", sizes[s] >> 10, where);
-        line(name, percentile(us, COUNT, 0.5), "us");
+        measure_line(name, measure_median(us, COUNT), "us");
         snprintf(name, sizeof(name), "append %zu KiB p99, %s (< 1000)", sizes[s] >> 10,
                  where);
-        line(name, percentile(us, COUNT, 0.99), "us");
+        measure_line(name, measure_percentile(us, COUNT, 0.99), "us");
     }
 }
 
@@ -190,12 +161,13 @@ throughput(const char *dir, struct view data)
         unlink(path);
     }
     double mb = (double)data.n / 1e6;
-    double t = percentile(ours, ROUNDS, 0.5), b = percentile(bare, ROUNDS, 0.5);
-    line("record, quality 4", mb / t, "MB/s");
-    line("bare Brotli, quality 4", mb / b, "MB/s");
-    line("record / bare (>= 0.9)", b / t, "x");
-    line("record, adaptive", mb / percentile(adaptive, ROUNDS, 0.5), "MB/s");
-    line("record, adaptive / bare (>= 0.9)", b / percentile(adaptive, ROUNDS, 0.5), "x");
+    double t = measure_median(ours, ROUNDS), b = measure_median(bare, ROUNDS);
+    measure_line("record, quality 4", mb / t, "MB/s");
+    measure_line("bare Brotli, quality 4", mb / b, "MB/s");
+    measure_line("record / bare (>= 0.9)", b / t, "x");
+    measure_line("record, adaptive", mb / measure_median(adaptive, ROUNDS), "MB/s");
+    measure_line("record, adaptive / bare (>= 0.9)", b / measure_median(adaptive, ROUNDS),
+                 "x");
     buf_release(&raw);
 }
 
@@ -252,10 +224,10 @@ reading(const char *dir, struct view data)
     }
     unlink(path);
     double mb = (double)data.n / 1e6;
-    double t = percentile(ours, ROUNDS, 0.5), b = percentile(bare, ROUNDS, 0.5);
-    line("read", mb / t, "MB/s");
-    line("bare Brotli decoding", mb / b, "MB/s");
-    line("read / bare (>= 0.9)", b / t, "x");
+    double t = measure_median(ours, ROUNDS), b = measure_median(bare, ROUNDS);
+    measure_line("read", mb / t, "MB/s");
+    measure_line("bare Brotli decoding", mb / b, "MB/s");
+    measure_line("read / bare (>= 0.9)", b / t, "x");
     buf_release(&file);
 }
 
@@ -279,7 +251,7 @@ seeking(const char *dir, struct view data)
         ms[i] = seconds(begin_ns) * 1e3;
     }
     unlink(path);
-    line("open and seek to a byte, p50", percentile(ms, TIMES, 0.5), "ms");
+    measure_line("open and seek to a byte, p50", measure_median(ms, TIMES), "ms");
 }
 
 /* -- size -- */
@@ -316,11 +288,12 @@ sizes(const char *dir, const char *what, struct view data)
         unlink(path);
         snprintf(name, sizeof(name), "%s, %d KB/s: size / raw", what,
                  (int)(rates[i] / 1000));
-        line(name, (double)file.n / (double)v.n, "x");
+        measure_line(name, (double)file.n / (double)v.n, "x");
         snprintf(name, sizeof(name), "%s, %d KB/s: size / one stream (<= 1.3)", what,
                  (int)(rates[i] / 1000));
-        line(name, (double)file.n / (double)one_stream((struct view){ raw.p, raw.n }),
-             "x");
+        measure_line(name,
+                     (double)file.n / (double)one_stream((struct view){ raw.p, raw.n }),
+                     "x");
         buf_release(&raw);
         buf_release(&file);
     }

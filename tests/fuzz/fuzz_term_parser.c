@@ -50,7 +50,7 @@ run(struct view in, size_t step, struct buf *out)
         size_t pos = 0, count = 0;
         while (term_parser_next(&p, piece, &pos, &op)) {
             CHECK(++count <= 2 * piece.n); /* it comes to an end */
-            put_op(out, &op, at + pos - (uint64_t)op.beyond);
+            put_op(out, &op, at + pos);
         }
         CHECK(pos == piece.n);
     }

@@ -100,7 +100,9 @@ term_input_lines(struct buf *out, const struct term *t)
     }
     term_line_release(&line);
     struct term_cursor c = term_cursor(t);
-    buf_printf(out, "pending %d alternate %d sync %d '%s' '%s'\n", c.is_wrap_pending,
+    /* Not at the edge it may be CBT's doing, which nobody can ask for again. */
+    bool is_pending = c.is_wrap_pending && c.col + 1 == term_cols(t);
+    buf_printf(out, "pending %d alternate %d sync %d '%s' '%s'\n", is_pending,
                term_modes(t).is_alternate, term_modes(t).is_synchronized, term_title(t),
                term_icon_title(t));
 }

@@ -30,10 +30,16 @@ compare(const void *a, const void *b)
 }
 
 double
-measure_median(double *v, size_t n)
+measure_percentile(double *v, size_t n, double p)
 {
     qsort(v, n, sizeof(v[0]), compare);
-    return v[(n - 1) / 2];
+    return v[(size_t)((double)(n - 1) * p)];
+}
+
+double
+measure_median(double *v, size_t n)
+{
+    return measure_percentile(v, n, 0.5);
 }
 
 double

@@ -8,7 +8,8 @@
 /* `name value unit`. Three words a line: what is asked of the value stands in the name.
  */
 void measure_line(const char *text, double value, const char *unit);
-/* Sorts v. */
+/* Both sort v; p is from 0 to 1. */
+double measure_percentile(double *v, size_t n, double p);
 double measure_median(double *v, size_t n);
 /* CPU time of this process so far. */
 double measure_cpu_s(void);

@@ -164,3 +164,18 @@ dump_all(struct buf *out, const struct term *t)
     for (unsigned row = 0; row < term_rows(t); row++)
         put_cells(out, t, row);
 }
+
+bool
+dump_same(struct buf *a, struct buf *b, struct buf *why)
+{
+    const char *x = buf_str(a), *y = buf_str(b);
+    size_t i = 0, line = 0;
+    for (; i < a->n && i < b->n && x[i] == y[i]; i++)
+        if (x[i] == '\n')
+            line = i + 1;
+    if (i == a->n && i == b->n)
+        return true;
+    buf_printf(why, "one   %.*s\n", (int)strcspn(x + line, "\n"), x + line);
+    buf_printf(why, "other %.*s\n", (int)strcspn(y + line, "\n"), y + line);
+    return false;
+}

@@ -13,5 +13,8 @@ void dump_style(struct buf *out, const struct term_style *s);
 void dump_row(struct buf *out, const struct term *t, unsigned row);
 /* All that can be asked of the model. */
 void dump_all(struct buf *out, const struct term *t);
+/* Are two dumps the same? If not, the first line in which they differ is appended to
+ * `why`, as each has it. */
+bool dump_same(struct buf *a, struct buf *b, struct buf *why);
 
 #endif

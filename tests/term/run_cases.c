@@ -79,20 +79,6 @@ explain(struct steps_run *r, const char *path, unsigned line)
         show_screen(r->t);
 }
 
-/* The first line in which two dumps differ. */
-static void
-explain_difference(struct buf *whole, struct buf *cut, size_t width)
-{
-    const char *a = buf_str(whole), *b = buf_str(cut);
-    size_t i = 0, start = 0;
-    for (; i < whole->n && i < cut->n && a[i] == b[i]; i++)
-        if (a[i] == '\n')
-            start = i + 1;
-    printf("# cut at every %zu the state differs\n", width);
-    printf("# fed whole %.*s\n", (int)strcspn(a + start, "\n"), a + start);
-    printf("# fed cut   %.*s\n", (int)strcspn(b + start, "\n"), b + start);
-}
-
 /* All steps, then the state into *state. */
 static bool
 run_once(const char *path, const struct case_one *c, size_t cut, struct buf *state)
@@ -123,9 +109,10 @@ run_case(const char *path, const struct case_one *c)
         AUTO(buf) state = { 0 };
         if (!run_once(path, c, cut, &state))
             return false;
-        if (!case_same((struct view){ whole.p, whole.n },
-                       (struct view){ state.p, state.n })) {
-            explain_difference(&whole, &state, cut);
+        AUTO(buf) why = { 0 };
+        if (!dump_same(&whole, &state, &why)) {
+            printf("# fed whole, and cut at every %zu, it ends differently\n", cut);
+            comment(buf_str(&why), why.n);
             return false;
         }
     }

@@ -21,6 +21,7 @@
 #include "support/rng.h"
 #include "support/term_check.h"
 #include "support/term_corpus.h"
+#include "term/dump.h"
 
 enum { STREAMS = 400, BASE = 5000 };
 
@@ -277,10 +278,10 @@ count_later(uint32_t seed, void (*next)(struct stream *), unsigned *ret_changed)
         if (line.last_write_byte < stamp ||
             (next == visible && stamp != 0 && line.last_write_byte != stamp)) {
             struct buf bytes = { 0 };
-            term_check_escape(&bytes, stream_view(&s));
+            dump_quoted(&bytes, stream_view(&s));
             fprintf(stderr,
                     "seed %u, %ux%u, line %zu: stamp %" PRIu64 ", changed at %" PRIu64
-                    " (offsets from %d)\n  printf '%s'\n",
+                    " (offsets from %d)\n  feed %s\n",
                     seed, s.cols, s.rows, i, line.last_write_byte, stamp, BASE,
                     buf_str(&bytes));
             fail();
@@ -369,8 +370,8 @@ a_row_is_stamped_by_what_addresses_its_cells(void **state)
             if (line.last_write_byte == cases[i].stamps[row])
                 continue;
             struct buf shown = { 0 };
-            term_check_escape(&shown, (struct view){ bytes.p, bytes.n });
-            fail_msg("row %u after '%s': stamp %" PRIu64 ", not %" PRIu64, row,
+            dump_quoted(&shown, (struct view){ bytes.p, bytes.n });
+            fail_msg("row %u after %s: stamp %" PRIu64 ", not %" PRIu64, row,
                      buf_str(&shown), line.last_write_byte, cases[i].stamps[row]);
         }
         term_free(t);
@@ -415,9 +416,9 @@ check_cuts(struct view bytes, unsigned cols, unsigned rows, uint32_t seed)
         if (!term_check_same(whole, cut, &why)) {
             struct buf shown = { 0 };
             struct view v = { bytes.p, bytes.n < 4000 ? bytes.n : 4000 };
-            term_check_escape(&shown, v);
-            fprintf(stderr, "seed %u, %ux%u, pieces of at most %zu: %s  printf '%s'\n",
-                    seed, cols, rows, most[i], buf_str(&why), buf_str(&shown));
+            dump_quoted(&shown, v);
+            fprintf(stderr, "seed %u, %ux%u, pieces of at most %zu: %s  feed %s\n", seed,
+                    cols, rows, most[i], buf_str(&why), buf_str(&shown));
             fail();
         }
         term_free(cut);

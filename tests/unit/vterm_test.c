@@ -18,6 +18,7 @@
 #include "support/rng.h"
 #include "support/term_check.h"
 #include "support/vterm_peer.h"
+#include "term/dump.h"
 
 enum { STREAMS = 4000, OPERATIONS = 250 };
 
@@ -430,10 +431,10 @@ tell(const struct stream *s, uint32_t seed)
         n++;
     buf_clear(&why);
     is_same_after(s, n, &why);
-    term_check_escape(&text, (struct view){ s->bytes.p, s->ends[n - 1] });
+    dump_quoted(&text, (struct view){ s->bytes.p, s->ends[n - 1] });
     /* cmocka would cut it at 1024 characters. */
-    fprintf(stderr, "seed %u, %ux%u, after operation %zu: %s\n  printf '%s'\n", seed,
-            s->cols, s->rows, n, buf_str(&why), buf_str(&text));
+    fprintf(stderr, "seed %u, %ux%u, after operation %zu: %s\n  feed %s\n", seed, s->cols,
+            s->rows, n, buf_str(&why), buf_str(&text));
     buf_release(&text);
     buf_release(&why);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* scan_priv.h -- how many printable ASCII bytes are there? Sixteen at a time. */
-#ifndef TERM_SCAN_PRIV_H
-#define TERM_SCAN_PRIV_H
+/* scan.h -- how many printable ASCII bytes are there? Sixteen at a time. */
+#ifndef TERM_SCAN_H
+#define TERM_SCAN_H
 
 #include <stddef.h>
 #include <stdint.h>
