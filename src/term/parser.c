@@ -6,9 +6,10 @@
 enum { BEL = 0x07, CAN = 0x18, SUB = 0x1a, ESC = 0x1b, DEL = 0x7f };
 enum { SAFE_DIGITS = 8 }; /* so many added to a parameter do not overflow 64 bits */
 
+#define SIXTEEN 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1
 const uint8_t term_parser_is_special[256] = {
-    [ESC] = 1,
-    [DEL... 255] = 1,
+    [ESC] = 1, [DEL] = 1, SIXTEEN, SIXTEEN, SIXTEEN,
+    SIXTEEN,   SIXTEEN,   SIXTEEN, SIXTEEN, SIXTEEN,
 };
 
 void

@@ -209,6 +209,9 @@ put_cursor(struct writer *w, const struct term_screen *s, const struct term_pen_
     unsigned col = at->col;
     const struct term_row *row = s->rows[at->row];
     bool is_pending = at->is_pending && at->col + 1 == end;
+    /* From the other screen, perhaps: then there may be one across the margin. */
+    if (col < row->used && w->t->cols > 1 && row->text[col] & TERM_CELL_WIDE)
+        is_pending = false;
     if (is_pending && col && col < row->used && row->text[col] == TERM_CELL_TAIL)
         col--;
     buf_printf(w->out, "\x1b[%u;%uH", at->row - top + 1, col - left + 1);

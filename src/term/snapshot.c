@@ -365,7 +365,8 @@ margin_fields(struct stream *s, struct term *t)
     NUMBER(s, t->bottom, t->rows);
     NUMBER(s, t->left, t->cols);
     NUMBER(s, t->right, t->cols);
-    if (t->top >= t->bottom || t->left >= t->right)
+    /* Of two at least, as DECSTBM and DECSLRM have it, if there are as many. */
+    if (t->top + (t->rows > 1) >= t->bottom || t->left + (t->cols > 1) >= t->right)
         s->is_bad = true;
     for (unsigned i = 0; i <= t->cols / 64; i++)
         NUMBER(s, t->tabs[i], UINT64_MAX);

@@ -124,7 +124,7 @@ term_packed_next_cell(const struct term_packed *packed, struct term_packed_cell 
         take(&in, 1, &skipped);
     }
     cell->pos = packed->text.n - in.n;
-    return true;
+    return cell->text.n || !(cell->flags & TERM_CELL_WIDE);
 }
 
 /* -- to cells -- */
