@@ -155,13 +155,6 @@ term_h_nel(struct term *t, const struct term_op *op)
 }
 
 void
-term_h_ri(struct term *t, const struct term_op *op)
-{
-    (void)op;
-    term_reverse_index(t);
-}
-
-void
 term_h_cnl(struct term *t, const struct term_op *op)
 {
     down(t, term_param(op, 0, 1));

@@ -16,7 +16,6 @@ void term_h_cr(struct term *t, const struct term_op *op);
 void term_h_lf(struct term *t, const struct term_op *op);
 void term_h_ind(struct term *t, const struct term_op *op);
 void term_h_nel(struct term *t, const struct term_op *op);
-void term_h_ri(struct term *t, const struct term_op *op);
 void term_h_cnl(struct term *t, const struct term_op *op);
 void term_h_cpl(struct term *t, const struct term_op *op);
 void term_h_cup(struct term *t, const struct term_op *op);
@@ -35,6 +34,9 @@ void term_h_decrc(struct term *t, const struct term_op *op);
 void term_h_scorc(struct term *t, const struct term_op *op);
 void term_h_decslrm(struct term *t, const struct term_op *op);
 void term_h_decstbm(struct term *t, const struct term_op *op);
+
+/* screen.c */
+void term_h_ri(struct term *t, const struct term_op *op);
 
 /* edit.c */
 void term_h_ed(struct term *t, const struct term_op *op);

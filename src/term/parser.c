@@ -528,46 +528,39 @@ next_in_state(struct term_parser *p, struct view in, size_t *pos, struct term_op
 static inline const uint8_t *
 short_number(const uint8_t *s, uint32_t *ret)
 {
-    unsigned a = s[0] - 0x30U, b = s[1] - 0x30U, c = s[2] - 0x30U;
-    if (a > 9) {
+    unsigned v = s[0] - 0x30U, digit = s[1] - 0x30U;
+    if (v > 9) {
         *ret = 0;
         return s;
     }
-    if (b > 9) {
-        *ret = a;
+    if (digit > 9) {
+        *ret = v;
         return s + 1;
     }
-    if (c > 9) {
-        *ret = a * 10 + b;
+    v = v * 10 + digit;
+    digit = s[2] - 0x30U;
+    if (digit > 9) {
+        *ret = v;
         return s + 2;
     }
-    *ret = a * 100 + b * 10 + c;
+    *ret = v * 10 + digit;
     return s + 3;
 }
 
-/* The parameters when they are all short and here, which they mostly are; returns what
- * follows them, or NULL. */
+/* The parameters when they are short, without colons, and all here, as they mostly are;
+ * returns what follows them, or NULL. */
 static inline const uint8_t *
-take_short_params(uint32_t *params, unsigned *ret_count, uint32_t *ret_subs,
-                  const uint8_t *s, const uint8_t *end)
+take_short_params(uint32_t *params, unsigned *ret_count, const uint8_t *s,
+                  const uint8_t *end)
 {
-    unsigned count = 0;
-    uint32_t subs = 0;
-    while (end - s >= 4 && count < TERM_PARAMS_MAX) {
-        s = short_number(s, &params[count++]);
-        unsigned separator = *s;
-        if (separator == ';') {
-            s++;
-        } else if (separator == ':') {
-            subs |= 1U << (count & 31);
-            s++;
-        } else {
-            *ret_count = count;
-            *ret_subs = subs;
-            return separator - 0x30U <= 9 ? NULL : s;
-        }
-    }
-    return NULL;
+    uint32_t *param = params, *last = params + TERM_PARAMS_MAX;
+    do {
+        if (end - s < 4 || param == last)
+            return NULL;
+        s = short_number(s, param++);
+    } while (*s++ == ';');
+    *ret_count = (unsigned)(param - params);
+    return s[-1] < 0x40 ? NULL : s - 1;
 }
 
 /* A CSI that begins at *pos, most often whole and without surprises. */
@@ -579,7 +572,7 @@ next_csi(struct term_parser *p, struct view in, size_t *pos, struct term_op *op)
     op->n_params = 0;
     op->sub_params = 0;
     if (s < end && *s - 0x30U <= 11)
-        s = take_short_params(p->params, &op->n_params, &op->sub_params, s, end);
+        s = take_short_params(p->params, &op->n_params, s, end);
     if (!s || s == end || *s < 0x40 || *s >= DEL) {
         begin_sequence(p, TERM_STATE_CSI_ENTRY);
         *pos += 2;

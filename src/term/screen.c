@@ -2,7 +2,7 @@
 /* screen.c -- rows move, cells are erased, the cursor goes from place to place. */
 #include <errno.h>
 
-#include "term/term_priv.h"
+#include "term/handlers_priv.h"
 
 void
 term_no_memory(struct term *t)
@@ -172,13 +172,19 @@ scroll_down(struct term *t, unsigned top, unsigned bottom, unsigned n)
         shift_cells(t, top, bottom, n, false);
 }
 
-void
-term_scroll_down(struct term *t, unsigned top, unsigned bottom, unsigned n)
+static inline void
+scroll_down_by(struct term *t, unsigned top, unsigned bottom, unsigned n)
 {
     if (n == 1 && t->is_pen_known && term_is_full_width(t))
         turn_down_one(t, top, bottom);
     else
         scroll_down(t, top, bottom, n);
+}
+
+void
+term_scroll_down(struct term *t, unsigned top, unsigned bottom, unsigned n)
+{
+    scroll_down_by(t, top, bottom, n);
 }
 
 /* -- the cursor -- */
@@ -201,16 +207,18 @@ term_line_feed(struct term *t)
     }
 }
 
+/* RI. It stands here to be quick: programs that scroll back send many. */
 void
-term_reverse_index(struct term *t)
+term_h_ri(struct term *t, const struct term_op *op)
 {
+    (void)op;
     t->at.is_pending = false;
-    if (t->at.row == t->top) {
-        if (t->at.col >= t->left && t->at.col < t->right)
-            term_scroll_down(t, t->top, t->bottom, 1);
-    } else if (t->at.row) {
-        t->at.row--;
+    if (t->at.row != t->top) {
+        t->at.row -= t->at.row > 0;
+        return;
     }
+    if (t->at.col >= t->left && t->at.col < t->right)
+        scroll_down_by(t, t->top, t->bottom, 1);
 }
 
 static unsigned

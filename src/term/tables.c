@@ -7,27 +7,50 @@ enum { LEAST_LIMIT = 4096 };
 
 /* -- styles -- */
 
-static uint32_t
-hash_style(const struct term_style *s)
+/* A style as two words. */
+struct words {
+    uint64_t a, b;
+};
+
+static inline struct words
+words_of(const struct term_style *s)
 {
-    uint64_t w[2];
-    memcpy(w, s, sizeof(w));
-    uint64_t h = w[0] * 0x9e3779b97f4a7c15U ^ (w[1] + 1) * 0xc2b2ae3d27d4eb4fU;
+    return (struct words){
+        .a = s->fg | (uint64_t)s->bg << 32,
+        .b = s->underline_colour | (uint64_t)s->attrs << 32 | (uint64_t)s->link << 48,
+    };
+}
+
+static inline uint32_t
+hash_words(struct words w)
+{
+    uint64_t h = w.a * 0x9e3779b97f4a7c15U ^ (w.b + 1) * 0xc2b2ae3d27d4eb4fU;
     h = (h ^ h >> 32) * 0xd6e8feb86659fd93U;
     return (uint32_t)(h >> 32);
 }
 
 static void
+put_slot(struct term_styles *t, uint32_t hash, uint32_t id)
+{
+    uint32_t at = hash;
+    while (t->slots[at & t->mask].id)
+        at++;
+    t->slots[at & t->mask] = (struct term_slot){ hash, id };
+}
+
+static void
 rehash_styles(struct term_styles *t)
 {
-    memset(t->buckets, 0, ((size_t)t->mask + 1) * sizeof(t->buckets[0]));
+    memset(t->slots, 0, ((size_t)t->mask + 1) * sizeof(t->slots[0]));
     t->free = 0;
     for (uint32_t i = t->n; i-- > 1;) {
         struct term_style_entry *e = &t->entries[i];
-        uint32_t *head = e->is_marked ? &t->buckets[hash_style(&e->style) & t->mask]
-                                      : &t->free;
-        e->next = *head;
-        *head = i;
+        if (e->is_marked) {
+            put_slot(t, hash_words(words_of(&e->style)), i);
+        } else {
+            e->next_free = t->free;
+            t->free = i;
+        }
     }
 }
 
@@ -39,42 +62,54 @@ grow_styles(struct term_styles *t)
     if (!entries)
         return -ENOMEM;
     t->entries = entries;
-    uint32_t *buckets = realloc(t->buckets, cap * sizeof(buckets[0]));
-    if (!buckets)
+    struct term_slot *slots = realloc(t->slots, cap * 2 * sizeof(slots[0]));
+    if (!slots)
         return -ENOMEM;
-    t->buckets = buckets;
+    t->slots = slots;
     t->cap = cap;
-    t->mask = cap - 1;
+    t->mask = cap * 2 - 1;
     for (uint32_t i = 1; i < t->n; i++)
         t->entries[i].is_marked = true; /* none is free when it must grow */
     rehash_styles(t);
     return 0;
 }
 
-uint32_t
-term_style_id(struct term_tables *tables, const struct term_style *style)
+static uint32_t
+add_style(struct term_tables *tables, const struct term_style *style, uint32_t hash)
 {
     struct term_styles *t = &tables->styles;
-    static const struct term_style plain;
-    if (!memcmp(style, &plain, sizeof(plain)))
-        return 0;
-    uint32_t hash = hash_style(style);
-    for (uint32_t i = t->buckets[hash & t->mask]; i; i = t->entries[i].next)
-        if (!memcmp(&t->entries[i].style, style, sizeof(*style)))
-            return i;
     uint32_t id = t->free;
     if (id) {
-        t->free = t->entries[id].next;
+        t->free = t->entries[id].next_free;
     } else {
         if (t->n == t->cap && grow_styles(t) < 0)
             return 0;
         id = t->n++;
     }
-    uint32_t *head = &t->buckets[hash & t->mask];
-    t->entries[id] = (struct term_style_entry){ .style = *style, .next = *head };
-    *head = id;
+    t->entries[id] = (struct term_style_entry){ .style = *style };
+    put_slot(t, hash, id);
     tables->live++;
     return id;
+}
+
+uint32_t
+term_style_id(struct term_tables *tables, const struct term_style *style)
+{
+    const struct term_styles *t = &tables->styles;
+    struct words words = words_of(style);
+    if (!(words.a | words.b))
+        return 0;
+    uint32_t hash = hash_words(words);
+    for (uint32_t at = hash;; at++) {
+        struct term_slot slot = t->slots[at & t->mask];
+        if (!slot.id)
+            return add_style(tables, style, hash);
+        if (slot.hash != hash)
+            continue;
+        struct words other = words_of(&t->entries[slot.id].style);
+        if (other.a == words.a && other.b == words.b)
+            return slot.id;
+    }
 }
 
 /* -- strings -- */
@@ -193,7 +228,7 @@ void
 term_tables_release(struct term_tables *t)
 {
     free(t->styles.entries);
-    free(t->styles.buckets);
+    free(t->styles.slots);
     release_strings(&t->clusters);
     release_strings(&t->links);
     *t = (struct term_tables){ 0 };

@@ -15,7 +15,7 @@
 
 struct term_style_entry {
     struct term_style style;
-    uint32_t next; /* in its bucket, or among the free ones */
+    uint32_t next_free;
     uint32_t page; /* the history page that knows this style as page_id */
     uint32_t page_id;
     bool is_marked;
@@ -29,9 +29,14 @@ struct term_string_entry {
     bool is_marked;
 };
 
+/* Two for each entry at least; id 0: empty. */
+struct term_slot {
+    uint32_t hash, id;
+};
+
 struct term_styles {
     struct term_style_entry *entries;
-    uint32_t *buckets;
+    struct term_slot *slots;
     uint32_t n, cap, free, mask;
 };
 

@@ -178,7 +178,6 @@ void term_scroll_up(struct term *t, unsigned top, unsigned bottom, unsigned n);
 void term_delete_rows(struct term *t, unsigned top, unsigned bottom, unsigned n);
 void term_scroll_down(struct term *t, unsigned top, unsigned bottom, unsigned n);
 void term_line_feed(struct term *t);
-void term_reverse_index(struct term *t);
 void term_move(struct term *t, unsigned row, unsigned col);
 /* As CUP and its like mean it: from 0, in the region when DECOM is set. */
 void term_move_origin(struct term *t, unsigned row, unsigned col);

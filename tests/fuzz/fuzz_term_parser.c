@@ -17,12 +17,15 @@ put_op(struct buf *out, const struct term_op *op, uint64_t end)
     }
     if (op->kind == TERM_OP_ASCII || op->kind == TERM_OP_RUNES)
         return;
-    buf_printf(out, "op %d %d at %llu\n", (int)op->kind, op->final,
-               (unsigned long long)end);
     if (op->kind == TERM_OP_EXECUTE) {
-        CHECK(op->final < 0x20);
+        CHECK(op->final < 0x20 && (op->n == 1 || op->final == '\n'));
+        for (size_t i = op->n; i--;)
+            buf_printf(out, "control %d at %llu\n", op->final,
+                       (unsigned long long)(end - i));
         return;
     }
+    buf_printf(out, "op %d %d at %llu\n", (int)op->kind, op->final,
+               (unsigned long long)end);
     CHECK(op->kind == TERM_OP_OSC || (op->final >= 0x30 && op->final < 0x7f));
     if (op->kind == TERM_OP_ESC || op->kind == TERM_OP_CSI)
         buf_printf(out, "  %d\n", op->intermediate);
