@@ -6,20 +6,14 @@
 /* In the order in which they are printed. */
 static const struct {
     uint16_t attr;
-    uint8_t sgr; /* 0: SGR has none */
     const char *name;
 } attr_names[] = {
-    { TERM_BOLD, 1, "bold" },
-    { TERM_DIM, 2, "dim" },
-    { TERM_ITALIC, 3, "italic" },
-    { TERM_UNDERLINE_MASK, 4, NULL }, /* underline_names */
-    { TERM_BLINK, 5, "blink" },
-    { TERM_RAPID_BLINK, 6, "rapid_blink" },
-    { TERM_INVERSE, 7, "inverse" },
-    { TERM_HIDDEN, 8, "hidden" },
-    { TERM_STRIKE, 9, "strike" },
-    { TERM_OVERLINE, 53, "overline" },
-    { TERM_PROTECTED, 0, "protected" },
+    { TERM_BOLD, "bold" },           { TERM_DIM, "dim" },
+    { TERM_ITALIC, "italic" },       { TERM_UNDERLINE_MASK, NULL }, /* underline_names */
+    { TERM_BLINK, "blink" },         { TERM_RAPID_BLINK, "rapid_blink" },
+    { TERM_INVERSE, "inverse" },     { TERM_HIDDEN, "hidden" },
+    { TERM_STRIKE, "strike" },       { TERM_OVERLINE, "overline" },
+    { TERM_PROTECTED, "protected" },
 };
 
 enum { ATTR_NAMES = sizeof(attr_names) / sizeof(attr_names[0]) };
@@ -99,42 +93,11 @@ cli_line_json(struct json *j, const struct term_line *line)
 
 /* -- for a terminal -- */
 
-/* base is 30 (foreground), 40 (background) or 50 (underline, which has no short forms).
- */
-static void
-put_colour(struct buf *out, unsigned base, uint32_t colour)
-{
-    uint32_t v = term_colour_value(colour);
-    switch (term_colour_kind(colour)) {
-    case TERM_COLOUR_DEFAULT:
-        break;
-    case TERM_COLOUR_INDEX:
-        if (v < 8 && base < 50)
-            buf_printf(out, ";%u", base + v);
-        else if (v < 16 && base < 50)
-            buf_printf(out, ";%u", base + 60 + v - 8);
-        else
-            buf_printf(out, ";%u;5;%u", base + 8, v);
-        break;
-    case TERM_COLOUR_RGB:
-        buf_printf(out, ";%u;2;%u;%u;%u", base + 8, v >> 16, v >> 8 & 255, v & 255);
-        break;
-    }
-}
-
 static void
 put_style(struct buf *out, const struct term_style *style)
 {
-    enum term_underline underline = term_style_underline(style);
-    buf_puts(out, "\033[0");
-    for (size_t i = 0; i < ATTR_NAMES; i++)
-        if (style->attrs & attr_names[i].attr && attr_names[i].sgr)
-            buf_printf(out, ";%u", attr_names[i].sgr);
-    if (underline > TERM_UNDERLINE_SINGLE)
-        buf_printf(out, ";4:%u", (unsigned)underline);
-    put_colour(out, 30, style->fg);
-    put_colour(out, 40, style->bg);
-    put_colour(out, 50, style->underline_colour);
+    buf_puts(out, "\033[");
+    term_style_to_sgr(style, out);
     buf_puts(out, "m");
 }
 

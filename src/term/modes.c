@@ -8,9 +8,9 @@ typedef bool (*mode_is_fn)(const struct term *t, unsigned number);
 struct mode {
     uint16_t number;
     bool is_private;
-    uint8_t flag; /* enum term_mode, or TERM_MODES when these do it: */
-    mode_fn set;
-    mode_is_fn is_set;
+    uint8_t flag;      /* enum term_mode, TERM_MODES: none */
+    mode_fn set;       /* NULL: setting the flag is all; without a flag: always set */
+    mode_is_fn is_set; /* where there is no flag */
     const char *name;
 };
 
@@ -24,13 +24,6 @@ set_origin(struct term *t, unsigned number, bool is_on)
     term_move_origin(t, 0, 0);
 }
 
-static bool
-is_origin(const struct term *t, unsigned number)
-{
-    (void)number;
-    return term_has(t, TERM_MODE_ORIGIN);
-}
-
 static void
 set_autowrap(struct term *t, unsigned number, bool is_on)
 {
@@ -38,13 +31,6 @@ set_autowrap(struct term *t, unsigned number, bool is_on)
     term_set(t, TERM_MODE_AUTOWRAP, is_on);
     if (!is_on)
         t->at.is_pending = false;
-}
-
-static bool
-is_autowrap(const struct term *t, unsigned number)
-{
-    (void)number;
-    return term_has(t, TERM_MODE_AUTOWRAP);
 }
 
 static void
@@ -57,26 +43,12 @@ set_margins(struct term *t, unsigned number, bool is_on)
     t->at.is_pending &= t->at.col + 1 == t->cols;
 }
 
-static bool
-is_margins(const struct term *t, unsigned number)
-{
-    (void)number;
-    return term_has(t, TERM_MODE_MARGINS);
-}
-
 static void
 set_reverse(struct term *t, unsigned number, bool is_on)
 {
     (void)number;
     term_set(t, TERM_MODE_REVERSE, is_on);
     term_damage_all(t);
-}
-
-static bool
-is_reverse(const struct term *t, unsigned number)
-{
-    (void)number;
-    return term_has(t, TERM_MODE_REVERSE);
 }
 
 static void
@@ -159,16 +131,16 @@ static const struct mode modes[] = {
     { 4, false, TERM_MODE_INSERT, NULL, NULL, "IRM: insert instead of overwrite" },
     { 20, false, TERM_MODE_NEWLINE, NULL, NULL, "LNM: LF also returns to the left" },
     { 1, true, TERM_MODE_APP_CURSOR, NULL, NULL, "DECCKM: application cursor keys" },
-    { 5, true, TERM_MODES, set_reverse, is_reverse, "DECSCNM: reverse screen" },
-    { 6, true, TERM_MODES, set_origin, is_origin, "DECOM: origin in the region" },
-    { 7, true, TERM_MODES, set_autowrap, is_autowrap, "DECAWM: autowrap" },
+    { 5, true, TERM_MODE_REVERSE, set_reverse, NULL, "DECSCNM: reverse screen" },
+    { 6, true, TERM_MODE_ORIGIN, set_origin, NULL, "DECOM: origin in the region" },
+    { 7, true, TERM_MODE_AUTOWRAP, set_autowrap, NULL, "DECAWM: autowrap" },
     { 9, true, TERM_MODES, set_mouse, is_mouse, "mouse: presses (X10)" },
     { 12, true, TERM_MODE_CURSOR_BLINK, NULL, NULL, "blinking cursor" },
     { 25, true, TERM_MODE_CURSOR, NULL, NULL, "DECTCEM: the cursor is shown" },
     { 45, true, TERM_MODE_REVERSE_WRAP, NULL, NULL, "reverse wrap" },
     { 47, true, TERM_MODES, set_alternate, is_alternate, "alternate screen" },
     { 66, true, TERM_MODE_APP_KEYPAD, NULL, NULL, "DECNKM: application keypad" },
-    { 69, true, TERM_MODES, set_margins, is_margins, "DECLRMM: left and right margins" },
+    { 69, true, TERM_MODE_MARGINS, set_margins, NULL, "DECLRMM: left and right margins" },
     { 1000, true, TERM_MODES, set_mouse, is_mouse, "mouse: presses and releases" },
     { 1002, true, TERM_MODES, set_mouse, is_mouse, "mouse: drags too" },
     { 1003, true, TERM_MODES, set_mouse, is_mouse, "mouse: all motion" },
@@ -205,10 +177,10 @@ find(uint32_t number, bool is_private)
 static void
 set_mode(struct term *t, const struct mode *m, bool is_on)
 {
-    if (m->flag < TERM_MODES)
-        term_set(t, (enum term_mode)m->flag, is_on);
-    else if (m->set)
+    if (m->set)
         m->set(t, m->number, is_on);
+    else if (m->flag < TERM_MODES)
+        term_set(t, (enum term_mode)m->flag, is_on);
 }
 
 static void
@@ -330,7 +302,21 @@ term_h_kitty_query(struct term *t, const struct term_op *op)
     term_reply(t, "\x1b[?%uu", t->screen->kitty[t->screen->n_kitty - 1]);
 }
 
-/* -- for doc/sequences.md -- */
+/* -- for others -- */
+
+void
+term_put_modes(const struct term *t, struct buf *out)
+{
+    const uint32_t placing = 1U << TERM_MODE_ORIGIN | 1U << TERM_MODE_AUTOWRAP |
+                             1U << TERM_MODE_MARGINS;
+    uint32_t changed = (t->modes ^ TERM_MODES_FRESH) & ~placing;
+    for (unsigned i = 0; i < N_MODES; i++) {
+        const struct mode *m = &modes[i];
+        if (m->flag < TERM_MODES && changed >> m->flag & 1)
+            buf_printf(out, "\x1b[%s%u%c", m->is_private ? "?" : "", m->number,
+                       is_mode_set(t, m) ? 'h' : 'l');
+    }
+}
 
 const char *
 term_mode_name(unsigned i, unsigned *ret_number, bool *ret_is_private)

@@ -360,9 +360,8 @@ void
 term_reset(struct term *t)
 {
     term_use_alternate(t, false);
-    t->modes = 0;
     term_soft_reset(t);
-    term_set(t, TERM_MODE_ALTERNATE_SCROLL, true);
+    t->modes = TERM_MODES_FRESH;
     t->mouse = t->mouse_encoding = 0;
     t->cursor_style = 0;
     term_clear_screen(t);

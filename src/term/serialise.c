@@ -316,35 +316,11 @@ put_margins(struct writer *w)
         buf_printf(w->out, "\x1b[%u;%us", t->left + 1, t->right);
 }
 
-/* Modes that differ from those of a fresh model, origin and autowrap aside. */
 static void
 put_modes(struct writer *w)
 {
-    static const struct {
-        uint8_t mode;
-        bool is_private, is_on;
-        uint16_t number;
-    } table[] = {
-        { TERM_MODE_INSERT, false, false, 4 },
-        { TERM_MODE_NEWLINE, false, false, 20 },
-        { TERM_MODE_REVERSE_WRAP, true, false, 45 },
-        { TERM_MODE_REVERSE, true, false, 5 },
-        { TERM_MODE_CURSOR, true, true, 25 },
-        { TERM_MODE_CURSOR_BLINK, true, false, 12 },
-        { TERM_MODE_APP_CURSOR, true, false, 1 },
-        { TERM_MODE_APP_KEYPAD, true, false, 66 },
-        { TERM_MODE_PASTE, true, false, 2004 },
-        { TERM_MODE_FOCUS, true, false, 1004 },
-        { TERM_MODE_ALTERNATE_SCROLL, true, true, 1007 },
-        { TERM_MODE_SYNC, true, false, 2026 },
-    };
     const struct term *t = w->t;
-    for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        bool is_on = term_has(t, (enum term_mode)table[i].mode);
-        if (is_on != table[i].is_on)
-            buf_printf(w->out, "\x1b[%s%u%c", table[i].is_private ? "?" : "",
-                       table[i].number, is_on ? 'h' : 'l');
-    }
+    term_put_modes(t, w->out);
     if (t->mouse)
         buf_printf(w->out, "\x1b[?%uh", t->mouse);
     if (t->mouse_encoding)

@@ -177,6 +177,9 @@ struct term_mark term_mark_at(const struct term *t, size_t i);
 
 /* -- to bytes -- */
 
+/* The parameters of the SGR that makes this style from any other: "0;1;31". */
+void term_style_to_sgr(const struct term_style *style, struct buf *out);
+
 /*
  * What makes a real terminal that shows `old` show `now`: cells, cursor, and the modes of
  * struct term_modes. old NULL: a terminal in its initial state. Nothing else than the

@@ -37,6 +37,10 @@ enum term_mode {
     TERM_MODES,
 };
 
+/* Those that are on after a full reset. */
+#define TERM_MODES_FRESH \
+    (1U << TERM_MODE_AUTOWRAP | 1U << TERM_MODE_CURSOR | 1U << TERM_MODE_ALTERNATE_SCROLL)
+
 enum term_charset { TERM_CHARSET_ASCII, TERM_CHARSET_UK, TERM_CHARSET_LINES };
 
 struct term_charsets {
@@ -212,6 +216,11 @@ void term_repeat(struct term *t, unsigned n);
 /* The rows of the alternate screen become marked lines. */
 void term_keep_alternate(struct term *t);
 
+/* -- modes.c -- */
+/* The sequences for modes that are not as after a reset; origin, autowrap and margins are
+ * left to those who place the cursor. */
+void term_put_modes(const struct term *t, struct buf *out);
+
 /* -- report.c -- */
 void term_reply(struct term *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -227,8 +236,6 @@ void term_pop_title(struct term *t, unsigned which);
 
 /* -- sgr.c -- */
 void term_sgr(struct term *t, const struct term_op *op);
-/* The parameters that make this style from the default one: "0;1;31". */
-void term_style_to_sgr(const struct term_style *style, struct buf *out);
 
 /* -- marks.c -- */
 /* The text is copied. */
