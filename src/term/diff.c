@@ -274,7 +274,7 @@ matches(const uint64_t *old, const uint64_t *now, unsigned rows, unsigned n)
 static void
 scroll(struct painter *p)
 {
-    uint64_t *hashes = calloc(p->rows * 2, sizeof(hashes[0]));
+    uint64_t *hashes = calloc((size_t)p->rows * 2, sizeof(hashes[0]));
     if (!hashes)
         return; /* it can do without */
     for (unsigned y = 0; y < p->rows; y++) {

@@ -5,7 +5,7 @@
 
 #include "term/pack_priv.h"
 
-enum { PAGE_BYTES = 64 << 10, PAGE_ROWS = 4096 };
+enum { PAGE_BYTES = 64 << 10, PAGE_ROWS = 4096, EXTRA_BYTES = 256 << 10 };
 enum { ROW_BYTES = 1024, SPARE_BYTES = 64 << 20 }; /* all rows, at most */
 
 void
@@ -80,19 +80,20 @@ count_bytes(struct term_history *h, struct term_page *page)
     page->counted = bytes;
 }
 
-void
+bool
 term_history_push_page(struct term_history *h, struct term_page *page)
 {
     if (!reserve_page(h)) {
         h->error = -ENOMEM;
         term_page_free(page);
-        return;
+        return false;
     }
     page->start = h->end;
     page->counted = 0;
     h->end += page->n;
     count_bytes(h, page);
     h->pages[h->first + h->n++] = page;
+    return true;
 }
 
 struct term_page *
@@ -134,14 +135,14 @@ new_page(struct term_history *h, struct term_tables *tables, uint64_t stamp)
         return NULL;
     page->serial = ++tables->pages;
     page->stamp = stamp;
-    term_history_push_page(h, page);
-    return last_page(h) == page ? page : NULL;
+    return term_history_push_page(h, page) ? page : NULL;
 }
 
 static bool
 is_full(const struct term_page *page)
 {
-    return page->data.n >= PAGE_BYTES || page->n >= PAGE_ROWS;
+    return page->data.n >= PAGE_BYTES || page->n >= PAGE_ROWS ||
+           page->styles.n + page->uris.n >= EXTRA_BYTES;
 }
 
 void

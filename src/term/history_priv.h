@@ -78,8 +78,8 @@ term_history_count(const struct term_history *h)
 
 void term_history_push(struct term_history *h, struct term_tables *tables,
                        const struct term_row *row);
-/* Takes a whole page in, unchanged; it is ours then. */
-void term_history_push_page(struct term_history *h, struct term_page *page);
+/* Takes a whole page in, unchanged; it is ours then. False: no memory, it is lost. */
+bool term_history_push_page(struct term_history *h, struct term_page *page);
 /* Takes the oldest page out. NULL when there is none. */
 struct term_page *term_history_take_page(struct term_history *h);
 void term_page_free(struct term_page *page);

@@ -8,6 +8,8 @@
 #include <emmintrin.h>
 #endif
 
+enum { HEAD_MAX = 1 + 4 * TERM_VARINT_MAX }; /* of a packed row, before its text */
+
 /* All bits of n words, or'ed. */
 static uint32_t
 all_bits(const uint32_t *p, uint32_t n, uint32_t flip)
@@ -167,7 +169,7 @@ term_page_pack(struct term_page *page, struct term_tables *tables,
     uint32_t style = cells ? row->style[0] : 0;
     bool has_runs = all_bits(row->style, cells, style) != 0;
     size_t text_max = is_ascii ? cells : text_size(row, cells, tables, bits);
-    if (buf_reserve(&page->data, text_max + 1 + 4 * TERM_VARINT_MAX) < 0)
+    if (buf_reserve(&page->data, text_max + HEAD_MAX) < 0)
         return page->data.failed;
 
     uint8_t *p = page->data.p + page->data.n;

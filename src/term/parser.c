@@ -284,30 +284,40 @@ csi_final(struct term_parser *p, uint8_t b, struct term_op *op)
     return true;
 }
 
+/* 0x20..0x3f before the final byte of a CSI or DCS, whose states begin with `entry`. */
+static void
+head_byte(struct term_parser *p, uint8_t b, enum term_state entry)
+{
+    enum term_state param = entry + 1, intermediate = entry + 2;
+    if (b < 0x30) {
+        collect(p, b);
+        p->state = (uint8_t)intermediate;
+        return;
+    }
+    bool is_param = b < 0x3c, is_first = p->state == entry;
+    if (p->state == intermediate || (!is_param && !is_first)) {
+        p->state = entry == TERM_STATE_CSI_ENTRY ? TERM_STATE_CSI_IGNORE
+                                                 : TERM_STATE_SKIP;
+        return;
+    }
+    if (is_param)
+        param_byte(p, b);
+    else
+        p->marker = b;
+    p->state = (uint8_t)param;
+}
+
 /* 0x20..0x7e inside of CSI. */
 static bool
 csi_byte(struct term_parser *p, uint8_t b, struct term_op *op)
 {
-    if (b >= 0x40) {
-        if (p->state != TERM_STATE_CSI_IGNORE)
-            return csi_final(p, b, op);
+    bool is_ignored = p->state == TERM_STATE_CSI_IGNORE;
+    if (b >= 0x40 && !is_ignored)
+        return csi_final(p, b, op);
+    if (b >= 0x40)
         p->state = TERM_STATE_GROUND;
-    } else if (p->state == TERM_STATE_CSI_IGNORE) {
-        return false;
-    } else if (b < 0x30) {
-        collect(p, b);
-        p->state = TERM_STATE_CSI_INTERMEDIATE;
-    } else if (p->state == TERM_STATE_CSI_INTERMEDIATE) {
-        p->state = TERM_STATE_CSI_IGNORE;
-    } else if (b < 0x3c) {
-        param_byte(p, b);
-        p->state = TERM_STATE_CSI_PARAM;
-    } else if (p->state == TERM_STATE_CSI_ENTRY) {
-        p->marker = b;
-        p->state = TERM_STATE_CSI_PARAM;
-    } else {
-        p->state = TERM_STATE_CSI_IGNORE;
-    }
+    else if (!is_ignored)
+        head_byte(p, b, TERM_STATE_CSI_ENTRY);
     return false;
 }
 
@@ -315,25 +325,14 @@ csi_byte(struct term_parser *p, uint8_t b, struct term_op *op)
 static void
 dcs_byte(struct term_parser *p, uint8_t b)
 {
-    if (b >= 0x40) {
-        if (p->n_params > TERM_PARAMS_MAX)
-            p->n_params = TERM_PARAMS_MAX;
-        p->final = b;
-        begin_string(p, false);
-    } else if (b < 0x30) {
-        collect(p, b);
-        p->state = TERM_STATE_DCS_INTERMEDIATE;
-    } else if (p->state == TERM_STATE_DCS_INTERMEDIATE) {
-        p->state = TERM_STATE_SKIP;
-    } else if (b < 0x3c) {
-        param_byte(p, b);
-        p->state = TERM_STATE_DCS_PARAM;
-    } else if (p->state == TERM_STATE_DCS_ENTRY) {
-        p->marker = b;
-        p->state = TERM_STATE_DCS_PARAM;
-    } else {
-        p->state = TERM_STATE_SKIP;
+    if (b < 0x40) {
+        head_byte(p, b, TERM_STATE_DCS_ENTRY);
+        return;
     }
+    if (p->n_params > TERM_PARAMS_MAX)
+        p->n_params = TERM_PARAMS_MAX;
+    p->final = b;
+    begin_string(p, false);
 }
 
 /* -- strings -- */

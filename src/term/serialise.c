@@ -332,11 +332,15 @@ put_modes(struct writer *w)
 static bool
 is_empty(const struct term *t, const struct term_screen *s)
 {
-    static const struct term_pen_at never;
+    static const struct term_style plain;
+    static const struct term_charsets ascii;
+    const struct term_pen_at *at = &s->saved;
     for (unsigned y = 0; y < t->rows; y++)
         if (s->rows[y]->used)
             return false;
-    return s->n_kitty == 1 && !s->kitty[0] && !memcmp(&s->saved, &never, sizeof(never));
+    return s->n_kitty == 1 && !s->kitty[0] && !at->row && !at->col && !at->is_pending &&
+           !at->is_origin && !memcmp(&at->pen, &plain, sizeof(plain)) &&
+           !memcmp(&at->charsets, &ascii, sizeof(ascii));
 }
 
 static void

@@ -182,30 +182,33 @@ is_sound(const struct term_page *page, unsigned cols)
     return true;
 }
 
+/* A page from the stream, looked through; NULL: there is none that is sound. */
+static struct term_page *
+read_page(struct stream *s, struct term_tables *tables, unsigned cols)
+{
+    struct term_page *page = calloc(1, sizeof(*page));
+    if (!page)
+        return NULL;
+    page->serial = ++tables->pages;
+    page_fields(s, page);
+    if (!s->is_bad && page->n && is_sound(page, cols))
+        return page;
+    term_page_free(page);
+    return NULL;
+}
+
 static void
 history_pages(struct stream *s, struct term_history *h, struct term_tables *tables,
               unsigned cols)
 {
     uint64_t n = h->n;
     number(s, &n, PAGES_MAX);
-    for (uint64_t i = 0; i < n && !s->is_bad; i++) {
-        if (s->out) {
-            page_fields(s, h->pages[h->first + i]);
-            continue;
-        }
-        struct term_page *page = calloc(1, sizeof(*page));
-        if (!page) {
+    for (size_t i = 0; s->out && i < h->n; i++)
+        page_fields(s, h->pages[h->first + i]);
+    while (!s->out && !s->is_bad && n--) {
+        struct term_page *page = read_page(s, tables, cols);
+        if (!page || !term_history_push_page(h, page))
             s->is_bad = true;
-            return;
-        }
-        page->serial = ++tables->pages;
-        page_fields(s, page);
-        if (s->is_bad || !page->n || !is_sound(page, cols)) {
-            s->is_bad = true;
-            term_page_free(page);
-            return;
-        }
-        term_history_push_page(h, page);
     }
 }
 

@@ -62,7 +62,7 @@ grow_styles(struct term_styles *t)
     if (!entries)
         return -ENOMEM;
     t->entries = entries;
-    struct term_slot *slots = realloc(t->slots, cap * 2 * sizeof(slots[0]));
+    struct term_slot *slots = realloc(t->slots, (size_t)cap * 2 * sizeof(slots[0]));
     if (!slots)
         return -ENOMEM;
     t->slots = slots;
