@@ -300,6 +300,7 @@ print_joined(struct term *t, uint32_t rune, uint8_t class, bool joins)
     uint32_t col;
     if (!cell_before(t, row, joins, &col))
         return;
+    t->join_col = col;
     if (col >= row->used && !term_row_extend(row, col + 1)) {
         term_no_memory(t);
         return;

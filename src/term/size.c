@@ -78,6 +78,20 @@ clamp(struct term_pen_at *at, unsigned cols, unsigned rows)
     at->col = at->col < cols ? at->col : cols - 1;
 }
 
+/* On a screen of one column wide characters had no right half. */
+static void
+complete(struct term_row *r)
+{
+    if (r->used != 1 || !(r->text[0] & TERM_CELL_WIDE))
+        return;
+    if (!term_row_extend(r, 2)) {
+        r->text[0] = 0;
+        return;
+    }
+    r->text[1] = TERM_CELL_TAIL;
+    r->style[1] = r->style[0];
+}
+
 /* Rows and columns that are cut off are gone; the cursor is not looked at. */
 int
 term_set_size(struct term *t, unsigned cols, unsigned rows)
@@ -109,6 +123,8 @@ term_set_size(struct term *t, unsigned cols, unsigned rows)
         clamp(&s->saved, cols, rows);
         for (unsigned y = 0; y < rows; y++) {
             struct term_row *r = s->rows[y];
+            if (t->cols == 1 && cols > 1)
+                complete(r);
             term_row_split(r, cols);
             if (r->used > cols)
                 r->used = cols;
