@@ -209,14 +209,11 @@ escape_final(struct term_op *op, uint8_t intermediate, uint8_t final)
 static void
 begin_more(struct term_parser *p, uint8_t b)
 {
-    if (b == '[')
-        begin_sequence(p, TERM_STATE_CSI_ENTRY);
-    else if (b == 'P')
-        begin_sequence(p, TERM_STATE_DCS_ENTRY);
-    else if (b == ']')
+    begin_sequence(p, b == '['   ? TERM_STATE_CSI_ENTRY
+                      : b == 'P' ? TERM_STATE_DCS_ENTRY
+                                 : TERM_STATE_SKIP); /* SOS, PM, APC, screen's title */
+    if (b == ']')
         begin_string(p, true);
-    else
-        p->state = TERM_STATE_SKIP; /* SOS, PM, APC, and a title as screen takes it */
 }
 
 static bool

@@ -286,10 +286,10 @@ screen_fields(struct stream *s, struct term *t, struct term_screen *screen)
 
 /* -- the rest -- */
 
+/* What the parser knows of the sequence it is in. */
 static void
-parser_fields(struct stream *s, struct term_parser *p)
+sequence_fields(struct stream *s, struct term_parser *p)
 {
-    NUMBER(s, p->state, TERM_STATES - 1);
     NUMBER(s, p->marker, UINT8_MAX);
     NUMBER(s, p->intermediate, UINT8_MAX);
     NUMBER(s, p->final, 0x7e);
@@ -299,15 +299,26 @@ parser_fields(struct stream *s, struct term_parser *p)
     NUMBER(s, p->sub_params, UINT32_MAX);
     for (unsigned i = 0; i < TERM_PARAMS_MAX && i < p->n_params; i++)
         NUMBER(s, p->params[i], TERM_PARAM_MAX);
-    NUMBER(s, p->rune, 0x10ffff);
-    NUMBER(s, p->rune_need, 3);
-    NUMBER(s, p->rune_lo, UINT8_MAX);
-    NUMBER(s, p->rune_hi, UINT8_MAX);
-    string_buf(s, &p->string, STRING_MAX);
-    if ((p->state == TERM_STATE_RUNE) != (p->rune_need > 0))
-        s->is_bad = true;
     if (p->marker && (p->marker < '<' || p->marker > '?'))
         s->is_bad = true;
+}
+
+static void
+parser_fields(struct stream *s, struct term_parser *p)
+{
+    NUMBER(s, p->state, TERM_STATES - 1);
+    if (p->state == TERM_STATE_RUNE) {
+        NUMBER(s, p->rune, 0x10ffff);
+        NUMBER(s, p->rune_need, 3);
+        NUMBER(s, p->rune_lo, UINT8_MAX);
+        NUMBER(s, p->rune_hi, UINT8_MAX);
+        if (!p->rune_need)
+            s->is_bad = true;
+    } else if (p->state != TERM_STATE_GROUND) {
+        sequence_fields(s, p);
+    }
+    if (p->state == TERM_STATE_STRING || p->state == TERM_STATE_STRING_ESCAPE)
+        string_buf(s, &p->string, STRING_MAX);
 }
 
 static void
