@@ -113,7 +113,7 @@ move_to(struct painter *p, unsigned row, unsigned col)
     else if (row == p->row + 1 && col == 0)
         buf_puts(p->out, "\r\n");
     else if (col == 0)
-        buf_printf(p->out, "\x1b[%uH", row + 1);
+        row ? buf_printf(p->out, "\x1b[%uH", row + 1) : buf_puts(p->out, "\x1b[H");
     else
         buf_printf(p->out, "\x1b[%u;%uH", row + 1, col + 1);
     p->row = row;
@@ -290,7 +290,9 @@ scroll(struct painter *p)
         }
     }
     free(hashes);
-    if (p->shift)
+    if (p->shift == 1)
+        buf_puts(p->out, "\x1b[S");
+    else if (p->shift)
         buf_printf(p->out, "\x1b[%uS", p->shift);
 }
 
