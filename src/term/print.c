@@ -99,7 +99,7 @@ wrap(struct term *t)
 {
     uint32_t left = t->at.col >= t->left ? t->left : 0;
     struct term_row *row = term_cursor_row(t);
-    if (term_is_full_width(t) && row->used == t->cols)
+    if (term_is_full_width(t) && term_row_length(row) == t->cols)
         row->is_wrapped = true;
     term_line_feed(t);
     t->at.col = left;
