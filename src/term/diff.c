@@ -2,10 +2,10 @@
 /*
  * diff.c -- from one screen to another, in the bytes of a real terminal.
  *
- * The allow-list: printable text, CR LF, CUP, CHA, CUF, EL, SU, SGR, OSC 8, the modes of
- * the table below, DECSCUSR, and the keyboard flags. Nothing else is written, whatever
- * the screens hold. The terminal's pen is the default one before and after; it has no
- * margins and wraps by itself.
+ * The allow-list: printable text, CR LF, CUP, CHA, CUF, ED, EL, SU, SGR, OSC 8, DECSET
+ * and DECRST of the modes in put_modes(), DECSCUSR, and the keyboard flags. Nothing else
+ * is written, whatever the screens hold. The terminal's pen is the default one before and
+ * after; it has no margins and wraps by itself.
  */
 #include "base/utf8.h"
 #include "term/term_priv.h"

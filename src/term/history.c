@@ -68,8 +68,8 @@ reserve_page(struct term_history *h)
 static size_t
 page_bytes(const struct term_page *page)
 {
-    return page->data.n + page->offsets.n + page->styles.n + page->extras.n +
-           page->uris.n;
+    return sizeof(*page) + page->data.n + page->offsets.n + page->styles.n +
+           page->extras.n + page->uris.n;
 }
 
 static void
@@ -113,7 +113,7 @@ static void
 drop_heavy_pages(struct term_history *h)
 {
     size_t most = (size_t)h->ceiling * ROW_BYTES + SPARE_BYTES;
-    while (h->n > 1 && h->bytes > most)
+    while (!h->is_held && h->n > 1 && h->bytes > most)
         term_page_free(term_history_take_page(h));
 }
 
@@ -135,6 +135,7 @@ new_page(struct term_history *h, struct term_tables *tables, uint64_t stamp)
         return NULL;
     page->serial = ++tables->pages;
     page->stamp = stamp;
+    h->is_sealed = false;
     return term_history_push_page(h, page) ? page : NULL;
 }
 
@@ -143,6 +144,17 @@ is_full(const struct term_page *page)
 {
     return page->data.n >= PAGE_BYTES || page->n >= PAGE_ROWS ||
            page->styles.n + page->uris.n >= EXTRA_BYTES;
+}
+
+static void
+drop_last_if_empty(struct term_history *h)
+{
+    struct term_page *page = last_page(h);
+    if (page->n && page->start + page->n > h->dropped)
+        return;
+    h->n--;
+    h->bytes -= page->counted;
+    term_page_free(page);
 }
 
 void
@@ -154,7 +166,7 @@ term_history_push(struct term_history *h, struct term_tables *tables,
         return;
     }
     struct term_page *page = last_page(h);
-    if (!page || is_full(page))
+    if (!page || h->is_sealed || is_full(page))
         page = new_page(h, tables, row->stamp);
     if (!page) {
         h->error = -ENOMEM;
@@ -165,9 +177,12 @@ term_history_push(struct term_history *h, struct term_tables *tables,
         term_page_pack(page, tables, row) < 0) {
         page->data.n = at;
         page->offsets.n = page->n * sizeof(at);
+        drop_last_if_empty(h);
         h->error = -ENOMEM;
         return;
     }
+    if (page->styles.failed || page->extras.failed || page->uris.failed)
+        h->error = -ENOMEM; /* the row is there, not all of its looks */
     page->n++;
     page->has_wrapped |= row->is_wrapped;
     if (page->widest < row->used)
@@ -219,9 +234,5 @@ term_history_pop(struct term_history *h)
     page->data.n = at;
     page->offsets.n = (size_t)page->n * sizeof(at);
     h->end--;
-    if (page->n && page->start + page->n > h->dropped)
-        return;
-    h->n--;
-    h->bytes -= page->counted;
-    term_page_free(page);
+    drop_last_if_empty(h);
 }

@@ -52,6 +52,8 @@ struct term_history {
     uint64_t end;     /* number of the row to come */
     uint32_t ceiling; /* rows; for each a KiB, and some more, at most */
     size_t bytes;     /* of the pages that are full */
+    bool is_held;     /* no row goes because of its bytes */
+    bool is_sealed;   /* the next row begins a page */
     int error;        /* -ENOMEM once a row could not be kept */
 };
 

@@ -304,6 +304,25 @@ term_h_kitty_query(struct term *t, const struct term_op *op)
 
 /* -- for others -- */
 
+static bool
+is_choice(unsigned number, mode_fn set)
+{
+    const struct mode *m = find(number, true);
+    return !number || (m && m->set == set);
+}
+
+bool
+term_is_mouse(unsigned number)
+{
+    return is_choice(number, set_mouse);
+}
+
+bool
+term_is_mouse_encoding(unsigned number)
+{
+    return is_choice(number, set_mouse_encoding);
+}
+
 void
 term_put_modes(const struct term *t, struct buf *out)
 {

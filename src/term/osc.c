@@ -82,6 +82,8 @@ term_push_title(struct term *t, unsigned which)
     }
     s->stack[s->n][0] = which != 1 ? strdup(s->title) : NULL;
     s->stack[s->n][1] = which != 2 ? strdup(s->icon) : NULL;
+    if ((which != 1 && !s->stack[s->n][0]) || (which != 2 && !s->stack[s->n][1]))
+        term_no_memory(t);
     s->n++;
 }
 
@@ -283,7 +285,37 @@ osc_reset_dynamic(struct term *t, unsigned number, struct view rest, uint8_t by)
 
 /* -- links -- */
 
-/* "PARAMS;URI"; an empty URI ends the link. One that is no plain text is none. */
+/* A URI has none but printable ASCII; what else is text is written as such. False: it is
+ * no text. */
+static bool
+clean_uri(struct buf *out, struct view text)
+{
+    for (size_t i = 0; i < text.n;) {
+        uint32_t rune;
+        int len = utf8_next(text.p + i, text.n - i, &rune);
+        if (!len || rune < 0x20 || (rune >= 0x7f && rune < 0xa0))
+            return false;
+        for (int k = 0; k < len; k++)
+            buf_printf(out, len > 1 ? "%%%02X" : "%c", text.p[i + (size_t)k]);
+        i += (size_t)len;
+    }
+    return !out->failed;
+}
+
+static uint16_t
+link_id(struct term *t, struct view uri)
+{
+    uint16_t id = term_link_id(&t->tables, uri);
+    if (!id && uri.n) {
+        term_collect(t); /* the table may be full of old ones */
+        id = term_link_id(&t->tables, uri);
+    }
+    if (!id && uri.n)
+        term_no_memory(t);
+    return id;
+}
+
+/* "PARAMS;URI"; an empty URI ends the link. */
 static void
 osc_link(struct term *t, unsigned number, struct view rest, uint8_t by)
 {
@@ -292,14 +324,9 @@ osc_link(struct term *t, unsigned number, struct view rest, uint8_t by)
     struct view params;
     if (!next_field(&rest, ';', &params) || !rest.p)
         return;
-    bool is_good = rest.n <= LINK_MAX;
-    for (size_t i = 0; is_good && i < rest.n;) {
-        uint32_t rune;
-        int len = utf8_next(rest.p + i, rest.n - i, &rune);
-        is_good = len && rune >= 0x20 && (rune < 0x7f || rune >= 0xa0);
-        i += (size_t)len;
-    }
-    t->at.pen.link = is_good ? term_link_id(&t->tables, rest) : 0;
+    AUTO(buf) uri = { .ceiling = LINK_MAX };
+    bool is_good = clean_uri(&uri, rest);
+    t->at.pen.link = is_good ? link_id(t, (struct view){ uri.p, uri.n }) : 0;
     t->is_pen_known = false;
 }
 

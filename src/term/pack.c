@@ -50,7 +50,7 @@ narrow(uint8_t *dst, const uint32_t *src, uint32_t n)
 /* -- styles of a page -- */
 
 static uint16_t
-add_page_extra(struct term_page *page, const struct term_tables *tables,
+add_page_extra(struct term_page *page, struct term_tables *tables,
                const struct term_style *style)
 {
     struct term_page_extra extra = { .underline_colour = style->underline_colour };
@@ -58,10 +58,14 @@ add_page_extra(struct term_page *page, const struct term_tables *tables,
     if ((!style->link && !style->underline_colour) || n + 1 > UINT16_MAX)
         return 0;
     if (style->link) {
-        const struct term_string_entry *link = &tables->links.entries[style->link];
-        extra.uri = (uint32_t)page->uris.n + 1;
-        if (buf_append(&page->uris, link->p, link->n + 1) < 0)
-            return 0;
+        struct term_string_entry *link = &tables->links.entries[style->link];
+        if (link->page != page->serial) {
+            link->page_at = (uint32_t)page->uris.n + 1;
+            if (buf_append(&page->uris, link->p, link->n + 1) < 0)
+                return 0;
+            link->page = page->serial;
+        }
+        extra.uri = link->page_at;
     }
     return buf_append(&page->extras, &extra, sizeof(extra)) < 0 ? 0 : (uint16_t)(n + 1);
 }

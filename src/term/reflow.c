@@ -223,6 +223,31 @@ is_met_on(const struct reflow *r, const struct term_page *page)
     return false;
 }
 
+/* How many rows a page's rows will be, at least. */
+static uint64_t
+least_rows(const struct term_page *page, unsigned cols)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < page->n; i++) {
+        struct term_packed packed;
+        if (term_page_open(page, i, &packed))
+            n += packed.cells / cols;
+    }
+    return n;
+}
+
+/* Rows that would go past the ceiling need not be wrapped at all. */
+static void
+drop_those_that_must_go(struct reflow *r, struct term_history *in)
+{
+    uint64_t n = 0;
+    size_t keep = 0;
+    while (keep < in->n && n <= r->out.ceiling)
+        n += least_rows(in->pages[in->first + in->n - ++keep], r->cols);
+    while (in->n > keep)
+        term_page_free(term_history_take_page(in));
+}
+
 static void
 wrap_anew(struct reflow *r)
 {
@@ -230,7 +255,8 @@ wrap_anew(struct reflow *r)
     uint64_t dropped = in->dropped;
     bool is_in_line = false;
     struct term_page *page;
-    r->out.dropped = r->out.end = dropped;
+    drop_those_that_must_go(r, in);
+    r->out.dropped = r->out.end = in->dropped;
     while ((page = term_history_take_page(in))) {
         uint64_t first = page->start > dropped ? page->start : dropped;
         if (!page->has_wrapped && !is_in_line && page->widest <= r->cols &&
@@ -243,6 +269,9 @@ wrap_anew(struct reflow *r)
             struct term_packed packed;
             if (!term_page_open(page, (uint32_t)(number - page->start), &packed))
                 continue;
+            /* The screen's rows are apart: their pages go when it takes them back. */
+            if (number == r->points[POINT_TOP].row && !is_in_line)
+                r->out.is_sealed = true;
             add_row(r, &packed, number);
             is_in_line = packed.is_wrapped;
         }
@@ -313,6 +342,7 @@ resize_primary(struct term *t, unsigned cols, unsigned rows, struct term_pen_at 
     uint32_t ceiling = h->ceiling;
     uint64_t room = ceiling + rows + n * ((uint64_t)t->cols / cols + 2);
     h->ceiling = r.out.ceiling = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+    h->is_held = h->is_sealed = r.out.is_held = true;
     for (unsigned y = 0; y < n; y++)
         term_history_push(h, &t->tables, t->screens[0].rows[y]);
     if (cols != t->cols) {
@@ -332,8 +362,11 @@ resize_primary(struct term *t, unsigned cols, unsigned rows, struct term_pen_at 
         top = least;
     if (top > r.points[POINT_CURSOR].row)
         top = r.points[POINT_CURSOR].row;
+    if (top < h->dropped)
+        top = h->dropped;
     take_back(t, top);
     h->ceiling = ceiling;
+    h->is_held = h->is_sealed = false;
     term_history_trim(h);
     place(t, cursor, &r.points[POINT_CURSOR], top);
     if (saved == cursor)

@@ -15,9 +15,13 @@ term_know_pen_slow(struct term *t)
 {
     if (term_tables_is_full(&t->tables))
         term_collect(t);
-    t->pen_id = term_style_id(&t->tables, &t->at.pen);
+    static const struct term_style plain;
     struct term_style blank = { .bg = t->at.pen.bg };
+    t->pen_id = term_style_id(&t->tables, &t->at.pen);
     t->blank_id = term_style_id(&t->tables, &blank);
+    bool is_plain = !memcmp(&t->at.pen, &plain, sizeof(plain));
+    if ((!t->pen_id && !is_plain) || (!t->blank_id && blank.bg))
+        term_no_memory(t);
     t->is_pen_known = true;
 }
 

@@ -10,13 +10,14 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/utf8.h"
 #include "term/term_priv.h"
 #include "term/varint_priv.h"
 
 enum { VERSION = 1, STRING_MAX = TERM_STRING_MAX };
 enum { COLOUR_MAX = TERM_COLOUR(TERM_COLOUR_RGB, 0xffffff) };
-enum { ANY_COLS = TERM_COLS_MAX }; /* marked lines are not wrapped anew */
-enum { PAGE_BYTES_MAX = 16 << 20, PAGE_ROWS_MAX = 1 << 16, PAGES_MAX = 1 << 24 };
+enum { ANY_COLS = TERM_COLS_MAX + 1 }; /* marked lines are not wrapped anew */
+enum { PAGE_BYTES_MAX = BUF_CEILING, PAGE_ROWS_MAX = 1 << 16, PAGES_MAX = 1 << 24 };
 
 /* Either writes to `out` or takes from `in`. */
 struct stream {
@@ -82,6 +83,38 @@ string_buf(struct stream *s, struct buf *b, size_t max)
         s->is_bad = true;
 }
 
+/* Text without controls, up to this character. */
+static bool
+is_clean(struct view text, uint32_t last)
+{
+    for (size_t i = 0; i < text.n;) {
+        uint32_t rune;
+        int n = utf8_next(text.p + i, text.n - i, &rune);
+        if (!n || rune < 0x20 || (rune >= 0x7f && rune < 0xa0) || rune > last)
+            return false;
+        i += (size_t)n;
+    }
+    return true;
+}
+
+static bool
+is_colour(uint32_t colour)
+{
+    return term_colour_kind(colour) == TERM_COLOUR_RGB ||
+           term_colour_value(colour) <=
+               (term_colour_kind(colour) == TERM_COLOUR_INDEX ? 255 : 0);
+}
+
+static void
+check_look(struct stream *s, uint32_t fg, uint32_t bg, uint16_t attrs)
+{
+    struct term_style style = { .attrs = attrs };
+    if (!is_colour(fg) || !is_colour(bg) ||
+        term_style_underline(&style) > TERM_UNDERLINE_DASHED ||
+        attrs >> (TERM_UNDERLINE_SHIFT + 3))
+        s->is_bad = true;
+}
+
 static void
 title(struct stream *s, struct term *t, char *text, bool is_title)
 {
@@ -103,6 +136,9 @@ page_styles(struct stream *s, struct term_page *page)
             memcpy(&extra, page->extras.p + i * sizeof(extra), sizeof(extra));
         NUMBER(s, extra.underline_colour, COLOUR_MAX);
         NUMBER(s, extra.uri, page->uris.n);
+        check_look(s, extra.underline_colour, 0, 0);
+        if (extra.uri > 1 && page->uris.p[extra.uri - 2])
+            s->is_bad = true; /* not where one begins */
         if (!s->out && buf_append(&page->extras, &extra, sizeof(extra)) < 0)
             s->is_bad = true;
     }
@@ -117,6 +153,7 @@ page_styles(struct stream *s, struct term_page *page)
         NUMBER(s, style.bg, COLOUR_MAX);
         NUMBER(s, style.attrs, UINT16_MAX);
         NUMBER(s, style.extra, n_extras);
+        check_look(s, style.fg, style.bg, style.attrs);
         if (!s->out && buf_append(&page->styles, &style, sizeof(style)) < 0)
             s->is_bad = true;
     }
@@ -147,8 +184,14 @@ page_fields(struct stream *s, struct term_page *page)
     NUMBER(s, page->has_wrapped, 1);
     string_buf(s, &page->data, PAGE_BYTES_MAX);
     string_buf(s, &page->uris, PAGE_BYTES_MAX);
-    if (page->uris.n && page->uris.p[page->uris.n - 1])
-        s->is_bad = true;
+    for (size_t at = 0, n; at < page->uris.n; at += n + 1) {
+        n = strnlen((const char *)page->uris.p + at, page->uris.n - at);
+        if (at + n == page->uris.n || n > STRING_MAX ||
+            !is_clean((struct view){ page->uris.p + at, n }, 0x7e)) {
+            s->is_bad = true;
+            break;
+        }
+    }
     page_styles(s, page);
     page_offsets(s, page);
 }
@@ -172,7 +215,8 @@ is_sound(const struct term_page *page, unsigned cols)
                    (!packed.text.p[col] || packed.text.p[col] >= 0x20);)
                 col++;
         else
-            while (col < packed.cells && term_packed_next_cell(&packed, &cell))
+            while (col < packed.cells && term_packed_next_cell(&packed, &cell) &&
+                   is_clean(cell.text, 0x10ffff))
                 col += cell.flags & TERM_CELL_WIDE && !is_narrow ? 2 : 1;
         while (term_packed_next_run(&packed, &run))
             ;
@@ -262,14 +306,18 @@ pen_at(struct stream *s, struct term *t, struct term_pen_at *at)
     NUMBER(s, at->pen.bg, COLOUR_MAX);
     NUMBER(s, at->pen.underline_colour, COLOUR_MAX);
     NUMBER(s, at->pen.attrs, UINT16_MAX);
+    check_look(s, at->pen.fg, at->pen.bg, at->pen.attrs);
+    check_look(s, at->pen.underline_colour, 0, 0);
     for (unsigned i = 0; i < 4; i++)
         NUMBER(s, at->charsets.g[i], TERM_CHARSET_LINES);
     NUMBER(s, at->charsets.gl, 3);
     NUMBER(s, at->charsets.single, 3);
     struct view uri = string(s, view_of(term_link_text(&t->tables, at->pen.link)),
                              STRING_MAX);
-    if (!s->out)
-        at->pen.link = memchr(uri.p, 0, uri.n) ? 0 : term_link_id(&t->tables, uri);
+    if (!s->out) {
+        s->is_bad |= !is_clean(uri, 0x7e);
+        at->pen.link = s->is_bad ? 0 : term_link_id(&t->tables, uri);
+    }
 }
 
 static void
@@ -312,7 +360,9 @@ parser_fields(struct stream *s, struct term_parser *p)
         NUMBER(s, p->rune_need, 3);
         NUMBER(s, p->rune_lo, UINT8_MAX);
         NUMBER(s, p->rune_hi, UINT8_MAX);
-        if (!p->rune_need)
+        /* What it will be with all bytes is a character. */
+        if (!p->rune_need || p->rune > 0x10ffffU >> (6 * p->rune_need) ||
+            p->rune_lo < 0x80 || p->rune_hi > 0xbf)
             s->is_bad = true;
     } else if (p->state != TERM_STATE_GROUND) {
         sequence_fields(s, p);
@@ -395,6 +445,8 @@ state_fields(struct stream *s, struct term *t)
     NUMBER(s, t->saved_modes, UINT32_MAX);
     NUMBER(s, t->mouse, 9999);
     NUMBER(s, t->mouse_encoding, 9999);
+    if (!term_is_mouse(t->mouse) || !term_is_mouse_encoding(t->mouse_encoding))
+        s->is_bad = true;
     NUMBER(s, t->cursor_style, 6);
     NUMBER(s, t->join.rune, 0x10ffff);
     uint64_t join_state = (uint32_t)t->join.state;

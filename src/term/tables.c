@@ -22,9 +22,9 @@ words_of(const struct term_style *s)
 }
 
 static inline uint32_t
-hash_words(struct words w)
+hash_words(struct words w, uint64_t seed)
 {
-    uint64_t h = w.a * 0x9e3779b97f4a7c15U ^ (w.b + 1) * 0xc2b2ae3d27d4eb4fU;
+    uint64_t h = (w.a ^ seed) * 0x9e3779b97f4a7c15U ^ (w.b + 1) * 0xc2b2ae3d27d4eb4fU;
     h = (h ^ h >> 32) * 0xd6e8feb86659fd93U;
     return (uint32_t)(h >> 32);
 }
@@ -39,14 +39,14 @@ put_slot(struct term_styles *t, uint32_t hash, uint32_t id)
 }
 
 static void
-rehash_styles(struct term_styles *t)
+rehash_styles(struct term_styles *t, uint64_t seed)
 {
     memset(t->slots, 0, ((size_t)t->mask + 1) * sizeof(t->slots[0]));
     t->free = 0;
     for (uint32_t i = t->n; i-- > 1;) {
         struct term_style_entry *e = &t->entries[i];
         if (e->is_marked) {
-            put_slot(t, hash_words(words_of(&e->style)), i);
+            put_slot(t, hash_words(words_of(&e->style), seed), i);
         } else {
             e->next_free = t->free;
             t->free = i;
@@ -55,7 +55,7 @@ rehash_styles(struct term_styles *t)
 }
 
 static int
-grow_styles(struct term_styles *t)
+grow_styles(struct term_styles *t, uint64_t seed)
 {
     uint32_t cap = t->cap ? t->cap * 2 : 64;
     struct term_style_entry *entries = realloc(t->entries, cap * sizeof(entries[0]));
@@ -70,7 +70,7 @@ grow_styles(struct term_styles *t)
     t->mask = cap * 2 - 1;
     for (uint32_t i = 1; i < t->n; i++)
         t->entries[i].is_marked = true; /* none is free when it must grow */
-    rehash_styles(t);
+    rehash_styles(t, seed);
     return 0;
 }
 
@@ -82,7 +82,7 @@ add_style(struct term_tables *tables, const struct term_style *style, uint32_t h
     if (id) {
         t->free = t->entries[id].next_free;
     } else {
-        if (t->n == t->cap && grow_styles(t) < 0)
+        if (t->n == t->cap && grow_styles(t, tables->seed) < 0)
             return 0;
         id = t->n++;
     }
@@ -99,7 +99,7 @@ term_style_id(struct term_tables *tables, const struct term_style *style)
     struct words words = words_of(style);
     if (!(words.a | words.b))
         return 0;
-    uint32_t hash = hash_words(words);
+    uint32_t hash = hash_words(words, tables->seed);
     for (uint32_t at = hash;; at++) {
         struct term_slot slot = t->slots[at & t->mask];
         if (!slot.id)
@@ -115,9 +115,9 @@ term_style_id(struct term_tables *tables, const struct term_style *style)
 /* -- strings -- */
 
 static uint32_t
-hash_bytes(struct view v)
+hash_bytes(struct view v, uint64_t seed)
 {
-    uint32_t h = 2166136261U;
+    uint32_t h = 2166136261U ^ (uint32_t)seed;
     for (size_t i = 0; i < v.n; i++)
         h = (h ^ v.p[i]) * 16777619U;
     return h;
@@ -157,9 +157,9 @@ grow_strings(struct term_strings *t)
 }
 
 static uint32_t
-string_id(struct term_strings *t, struct view v, uint32_t *live)
+string_id(struct term_strings *t, struct view v, struct term_tables *tables)
 {
-    uint32_t hash = hash_bytes(v);
+    uint32_t hash = hash_bytes(v, tables->seed);
     for (uint32_t i = t->buckets[hash & t->mask]; i; i = t->entries[i].next) {
         const struct term_string_entry *e = &t->entries[i];
         if (e->hash == hash && e->n == v.n && !memcmp(e->p, v.p, v.n))
@@ -182,20 +182,20 @@ string_id(struct term_strings *t, struct view v, uint32_t *live)
         .p = copy, .n = (uint32_t)v.n, .hash = hash, .next = *head
     };
     *head = id;
-    ++*live;
+    tables->live++;
     return id;
 }
 
 uint32_t
 term_cluster_id(struct term_tables *t, struct view text)
 {
-    return string_id(&t->clusters, text, &t->live);
+    return string_id(&t->clusters, text, t);
 }
 
 uint16_t
 term_link_id(struct term_tables *t, struct view uri)
 {
-    return uri.n ? (uint16_t)string_id(&t->links, uri, &t->live) : 0;
+    return uri.n ? (uint16_t)string_id(&t->links, uri, t) : 0;
 }
 
 /* -- all of them -- */
@@ -204,9 +204,11 @@ int
 term_tables_init(struct term_tables *t)
 {
     *t = (struct term_tables){ .limit = LEAST_LIMIT };
+    /* Where memory lies is nobody's to choose. What is seen does not depend on it. */
+    t->seed = (uint64_t)(uintptr_t)t * 0x9e3779b97f4a7c15U;
     t->clusters.max = 1U << 26;
     t->links.max = 1U << 15; /* a doubling fits a style's 16 bits */
-    if (grow_styles(&t->styles) < 0 || grow_strings(&t->clusters) < 0 ||
+    if (grow_styles(&t->styles, t->seed) < 0 || grow_strings(&t->clusters) < 0 ||
         grow_strings(&t->links) < 0)
         return -ENOMEM;
     t->styles.entries[0] = (struct term_style_entry){ 0 };
@@ -231,6 +233,7 @@ term_tables_release(struct term_tables *t)
     free(t->styles.slots);
     release_strings(&t->clusters);
     release_strings(&t->links);
+    free(t->cache.ids);
     *t = (struct term_tables){ 0 };
 }
 
@@ -286,10 +289,11 @@ sweep_strings(struct term_strings *t)
 void
 term_tables_end(struct term_tables *t, size_t cells)
 {
+    t->cache.page = 0; /* its numbers may be others' now */
     t->live = sweep_strings(&t->clusters) + sweep_strings(&t->links);
     for (uint32_t i = 1; i < t->styles.n; i++)
         t->live += t->styles.entries[i].is_marked;
-    rehash_styles(&t->styles);
+    rehash_styles(&t->styles, t->seed);
     size_t limit = 2 * (size_t)t->live + cells / 8 + LEAST_LIMIT;
     t->limit = limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX;
 }

@@ -22,7 +22,9 @@ struct term_style_entry {
 };
 
 struct term_string_entry {
-    uint8_t *p; /* owned, with a NUL behind it; NULL: free */
+    uint8_t *p;    /* owned, with a NUL behind it; NULL: free */
+    uint32_t page; /* the history page that has it, as a link, at page_at */
+    uint32_t page_at;
     uint32_t n;
     uint32_t hash;
     uint32_t next;
@@ -47,12 +49,21 @@ struct term_strings {
     uint32_t max; /* entries at most */
 };
 
+/* Styles of one history page as numbers of these tables, plus 1; 0: not known yet. */
+struct term_page_cache {
+    uint32_t page; /* 0: none */
+    uint32_t *ids;
+    size_t n;
+};
+
 struct term_tables {
     struct term_styles styles;
     struct term_strings clusters, links;
     uint32_t live;  /* entries of all kinds */
     uint32_t limit; /* more of them than this: time to collect */
     uint32_t pages; /* serial number of the last history page made */
+    uint64_t seed;  /* so that nobody can know which values meet in a slot */
+    struct term_page_cache cache;
 };
 
 int term_tables_init(struct term_tables *t);

@@ -220,6 +220,9 @@ void term_keep_alternate(struct term *t);
 /* The sequences for modes that are not as after a reset; origin, autowrap and margins are
  * left to those who place the cursor. */
 void term_put_modes(const struct term *t, struct buf *out);
+/* Is it the number of such a mode, or 0? */
+bool term_is_mouse(unsigned number);
+bool term_is_mouse_encoding(unsigned number);
 
 /* -- report.c -- */
 void term_reply(struct term *t, const char *fmt, ...)

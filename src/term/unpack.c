@@ -103,7 +103,7 @@ term_packed_next_cell(const struct term_packed *packed, struct term_packed_cell 
     }
     if (!in.n)
         return false;
-    uint32_t rune;
+    uint32_t rune = 0;
     struct view skipped;
     size_t n = 1;
     if (in.p[0] == TERM_PACKED_PAD) {
@@ -118,7 +118,8 @@ term_packed_next_cell(const struct term_packed *packed, struct term_packed_cell 
             return false;
     } else if (in.p[0]) {
         n = (size_t)utf8_next(in.p, in.n, &rune);
-        if (!n || rune < 0x20 || !take(&in, n, &cell->text))
+        bool is_control = rune < 0x20 || (rune >= 0x7f && rune < 0xa0);
+        if (!n || is_control || !take(&in, n, &cell->text))
             return false;
     } else {
         take(&in, 1, &skipped);
@@ -165,14 +166,42 @@ text_to_row(const struct term_packed *packed, struct term_tables *tables,
 static uint32_t
 style_to_table(const struct term_page *page, uint32_t id, struct term_tables *tables)
 {
-    if (!id)
-        return 0;
     const char *uri;
     struct term_style style = term_page_style(page, id, &uri);
     if (uri)
         style.link = term_link_id(tables,
                                   (struct view){ (const uint8_t *)uri, strlen(uri) });
     return term_style_id(tables, &style);
+}
+
+/* The cache's place for a style of the page; NULL: it has none. */
+static uint32_t *
+cached(struct term_page_cache *cache, const struct term_page *page, uint32_t id)
+{
+    size_t n = page->styles.n / sizeof(struct term_page_style);
+    if (id > n)
+        return NULL;
+    if (cache->page != page->serial || cache->n < n) {
+        uint32_t *ids = realloc(cache->ids, n * sizeof(ids[0]));
+        if (!ids)
+            return NULL;
+        memset(ids, 0, n * sizeof(ids[0]));
+        *cache = (struct term_page_cache){ page->serial, ids, n };
+    }
+    return &cache->ids[id - 1];
+}
+
+static uint32_t
+table_style(const struct term_page *page, uint32_t id, struct term_tables *tables)
+{
+    if (!id)
+        return 0;
+    uint32_t *known = cached(&tables->cache, page, id);
+    if (!known)
+        return style_to_table(page, id, tables);
+    if (!*known)
+        *known = style_to_table(page, id, tables) + 1;
+    return *known - 1;
 }
 
 bool
@@ -183,7 +212,7 @@ term_packed_to_row(const struct term_packed *packed, struct term_tables *tables,
         return false;
     struct term_run run = { 0 };
     while (term_packed_next_run(packed, &run)) {
-        uint32_t id = style_to_table(packed->page, run.style, tables);
+        uint32_t id = table_style(packed->page, run.style, tables);
         for (uint32_t i = run.start; i < run.end; i++)
             row->style[i] = id;
     }
