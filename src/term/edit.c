@@ -109,7 +109,7 @@ term_h_ich(struct term *t, const struct term_op *op)
     unsigned col;
     if (!shift_col(t, &col))
         return;
-    if (col < row->used && row->text[col] == TERM_CELL_TAIL)
+    if (col < t->right && col < row->used && row->text[col] == TERM_CELL_TAIL)
         col++; /* behind the whole character */
     shift_in_row(t, t->at.row, col, term_param(op, 0, 1), term_row_insert);
 }

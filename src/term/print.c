@@ -353,8 +353,6 @@ print_rune(struct term *t, uint32_t rune)
     if (rune >= 0x80 && rune < 0xa0)
         return; /* C1 controls are none here */
     uint8_t class = term_class(t->widths, rune);
-    if (term_class_is_ignored(class))
-        return;
     bool joins = term_join_slow(&t->join, rune, class);
     if (joins || !(class & TERM_CLASS_WIDTH)) {
         print_joined(t, rune, class, joins);

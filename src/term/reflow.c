@@ -39,9 +39,10 @@ struct reflow {
 
 /* -- the line in hand -- */
 
-/* The largest stamp of what goes into the row up to `end`. */
+/* The largest stamp of what goes into the row up to `end`. With the line's last row go
+ * all that are left: a row without any text may be among them. */
 static uint64_t
-take_stamp(struct reflow *r, uint64_t end)
+take_stamp(struct reflow *r, uint64_t end, bool is_last)
 {
     uint64_t stamp = 0;
     struct segment s;
@@ -49,8 +50,8 @@ take_stamp(struct reflow *r, uint64_t end)
         memcpy(&s, r->segments.p + r->first_segment * sizeof(s), sizeof(s));
         if (stamp < s.stamp)
             stamp = s.stamp;
-        r->first_segment += s.end <= end;
-        if (s.end >= end)
+        r->first_segment += s.end <= end || is_last;
+        if (s.end >= end && !is_last)
             break;
     }
     return stamp;
@@ -64,8 +65,10 @@ settle_points(struct reflow *r, uint64_t end, bool is_last)
         if (p->state != POINT_MET || (p->offset >= end && !is_last))
             continue;
         uint64_t col = p->offset - r->done;
+        /* Behind a full row a wrap is pending, if it is the text that fills it. */
+        uint64_t most = p->offset == r->total ? r->cols : r->cols - 1;
         p->row = r->out.end;
-        p->col = col <= r->cols ? (unsigned)col : r->cols - 1;
+        p->col = (unsigned)(col < most ? col : most);
         p->state = POINT_DONE;
     }
 }
@@ -92,7 +95,7 @@ put_row(struct reflow *r, uint32_t n, bool is_wrapped)
         .used = n + is_split,
         .is_wrapped = is_wrapped,
         .has_wide = line->has_wide,
-        .stamp = take_stamp(r, r->done + n),
+        .stamp = take_stamp(r, r->done + n, !is_wrapped),
     };
     settle_points(r, r->done + n, !is_wrapped);
     term_history_push(&r->out, &r->t->tables, &row);
@@ -156,6 +159,7 @@ add_cells(struct reflow *r, const struct term_row *cells, uint64_t number)
 {
     struct term_row *line = &r->t->line;
     uint32_t n = cells->used;
+    bool has_pad = false;
     for (unsigned i = 0; i < POINTS; i++) {
         struct point *p = &r->points[i];
         if (p->state == POINT_AHEAD && p->row == number) {
@@ -164,10 +168,12 @@ add_cells(struct reflow *r, const struct term_row *cells, uint64_t number)
         }
     }
     compact(r);
-    if (cells->is_wrapped && n == r->old_cols && cells->text[n - 1] == TERM_CELL_PAD)
+    if (cells->is_wrapped && n == r->old_cols && cells->text[n - 1] == TERM_CELL_PAD) {
+        has_pad = true;
         n--;
+    }
     bool is_half = r->old_cols == 1 && n && cells->text[0] & TERM_CELL_WIDE;
-    uint32_t full = cells->is_wrapped && n < r->old_cols - 1 ? r->old_cols : n;
+    uint32_t full = cells->is_wrapped && !has_pad ? r->old_cols : n;
     if (!term_row_reserve(line, line->used + full)) {
         term_no_memory(r->t);
         return;
@@ -317,13 +323,14 @@ place(struct term *t, struct term_pen_at *at, const struct point *p, uint64_t to
 {
     uint64_t row = p->row > top ? p->row - top : 0;
     at->row = row < t->rows ? (unsigned)row : t->rows - 1;
-    at->is_pending = p->col >= t->cols;
-    at->col = at->is_pending ? t->cols - 1 : p->col;
+    at->is_pending = p->col >= t->cols && term_has(t, TERM_MODE_AUTOWRAP);
+    at->col = p->col < t->cols ? p->col : t->cols - 1;
 }
 
 static void
-resize_primary(struct term *t, unsigned cols, unsigned rows, struct term_pen_at *cursor)
+resize_primary(struct term *t, const struct term_size *size, struct term_pen_at *cursor)
 {
+    unsigned cols = size->cols, rows = size->rows;
     struct term_pen_at *saved = &t->screens[0].saved;
     struct term_history *h = &t->scrollback;
     uint64_t base = h->end;
@@ -340,7 +347,7 @@ resize_primary(struct term *t, unsigned cols, unsigned rows, struct term_pen_at 
 
     /* Until the screen has taken its own back, there are more rows than at most. */
     uint32_t ceiling = h->ceiling;
-    uint64_t room = ceiling + rows + n * ((uint64_t)t->cols / cols + 2);
+    uint64_t room = (uint64_t)ceiling + rows + n * ((uint64_t)t->cols / cols + 2);
     h->ceiling = r.out.ceiling = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
     h->is_held = h->is_sealed = r.out.is_held = true;
     for (unsigned y = 0; y < n; y++)
@@ -350,8 +357,7 @@ resize_primary(struct term *t, unsigned cols, unsigned rows, struct term_pen_at 
         buf_release(&r.segments);
         term_row_release(&r.cells);
     }
-    if (term_set_size(t, cols, rows) < 0)
-        term_no_memory(t);
+    term_size_commit(t, size);
     for (unsigned y = 0; y < t->rows; y++)
         term_row_clear(t->screens[0].rows[y]);
 
@@ -382,7 +388,6 @@ lift_alternate(struct term *t, unsigned rows)
     struct term_screen *s = &t->screens[1];
     if (!term_is_alternate(t) || t->at.row < rows)
         return;
-    term_keep_alternate(t);
     unsigned n = t->at.row + 1 - rows;
     memcpy(t->spare, s->rows, n * sizeof(s->rows[0]));
     memmove(s->rows, s->rows + n, (t->rows - n) * sizeof(s->rows[0]));
@@ -398,13 +403,18 @@ term_resize(struct term *t, unsigned cols, unsigned rows)
     term_limit_size(&cols, &rows);
     if (cols == t->cols && rows == t->rows)
         return;
+    struct term_size size;
+    if (!term_size_prepare(t, cols, rows, &size)) {
+        term_no_memory(t);
+        return;
+    }
+    if (term_is_alternate(t) && (cols < t->cols || rows < t->rows))
+        term_keep_alternate(t); /* some of it is cut off */
     lift_alternate(t, rows);
     bool is_primary = !term_is_alternate(t);
-    resize_primary(t, cols, rows, is_primary ? &t->at : &t->screens[0].saved);
-    if (!is_primary) {
-        unsigned col = t->at.col;
-        term_move(t, t->at.row, col);
-    }
+    resize_primary(t, &size, is_primary ? &t->at : &t->screens[0].saved);
+    if (!is_primary)
+        term_move(t, t->at.row, t->at.col);
     t->join.rune = 0;
     t->join_col = 0;
 }

@@ -127,7 +127,7 @@ keep_rows(struct term *t, unsigned n)
         return;
     for (unsigned i = 0; i < n; i++) {
         const struct term_row *row = t->screen->rows[i];
-        if (term_is_alternate(t) && !term_row_length(row))
+        if (term_is_alternate(t) && (row->stamp <= t->kept_byte || !term_row_length(row)))
             continue;
         term_history_push(h, &t->tables, row);
     }
@@ -265,6 +265,10 @@ term_restore_cursor(struct term *t)
     t->is_pen_known = false;
     term_set(t, TERM_MODE_ORIGIN, t->at.is_origin);
     t->at.is_pending &= term_has(t, TERM_MODE_AUTOWRAP);
+    /* In origin mode the cursor is never outside of the region. */
+    if (t->at.is_origin && !term_is_inside(t))
+        term_move_origin(t, t->at.row > t->top ? t->at.row - t->top : 0,
+                         t->at.col > t->left ? t->at.col - t->left : 0);
 }
 
 /* -- erasing -- */

@@ -73,7 +73,7 @@ make_tabs(const struct term *t, unsigned cols)
 static void
 clamp(struct term_pen_at *at, unsigned cols, unsigned rows)
 {
-    at->is_pending &= at->col < cols;
+    at->is_pending &= at->col + 1 == cols;
     at->row = at->row < rows ? at->row : rows - 1;
     at->col = at->col < cols ? at->col : cols - 1;
 }
@@ -92,32 +92,44 @@ complete(struct term_row *r)
     r->style[1] = r->style[0];
 }
 
-/* Rows and columns that are cut off are gone; the cursor is not looked at. */
-int
-term_set_size(struct term *t, unsigned cols, unsigned rows)
+bool
+term_size_prepare(const struct term *t, unsigned cols, unsigned rows,
+                  struct term_size *ret)
 {
     unsigned keep = rows < t->rows ? rows : t->rows;
-    struct term_row **spare = calloc(rows, sizeof(spare[0]));
-    uint64_t *tabs = make_tabs(t, cols);
-    struct term_row **primary = make_rows(t->screens[0].rows, keep, rows);
-    struct term_row **alternate = make_rows(t->screens[1].rows, keep, rows);
-    if (!spare || !tabs || !primary || !alternate) {
-        if (primary)
-            free_rows(primary, keep, rows);
-        if (alternate)
-            free_rows(alternate, keep, rows);
-        free(primary);
-        free(alternate);
-        free(spare);
-        free(tabs);
-        return -ENOMEM;
+    *ret = (struct term_size){
+        .cols = cols,
+        .rows = rows,
+        .spare = calloc(rows, sizeof(ret->spare[0])),
+        .tabs = make_tabs(t, cols),
+        .screens = { make_rows(t->screens[0].rows, keep, rows),
+                     make_rows(t->screens[1].rows, keep, rows) },
+    };
+    if (ret->spare && ret->tabs && ret->screens[0] && ret->screens[1])
+        return true;
+    for (unsigned i = 0; i < 2; i++) {
+        if (ret->screens[i])
+            free_rows(ret->screens[i], keep, rows);
+        free(ret->screens[i]);
     }
+    free(ret->spare);
+    free(ret->tabs);
+    return false;
+}
+
+void
+term_size_commit(struct term *t, const struct term_size *size)
+{
+    unsigned cols = size->cols, rows = size->rows, keep = rows < t->rows ? rows : t->rows;
     for (unsigned i = 0; i < 2; i++) {
         struct term_screen *s = &t->screens[i];
-        if (s->rows)
+        if (s->rows) {
+            /* They may have changed places since: by number, not by pointer. */
+            memcpy(size->screens[i], s->rows, keep * sizeof(s->rows[0]));
             free_rows(s->rows, keep, t->rows);
+        }
         free(s->rows);
-        s->rows = i ? alternate : primary;
+        s->rows = size->screens[i];
         s->damage_top = 0;
         s->damage_end = rows;
         clamp(&s->saved, cols, rows);
@@ -132,10 +144,9 @@ term_set_size(struct term *t, unsigned cols, unsigned rows)
     }
     free(t->spare);
     free(t->tabs);
-    t->spare = spare;
-    t->tabs = tabs;
+    t->spare = size->spare;
+    t->tabs = size->tabs;
     t->cols = cols;
     t->rows = rows;
     term_reset_margins(t);
-    return 0;
 }

@@ -367,8 +367,10 @@ parser_fields(struct stream *s, struct term_parser *p)
     } else if (p->state != TERM_STATE_GROUND) {
         sequence_fields(s, p);
     }
-    if (p->state == TERM_STATE_STRING || p->state == TERM_STATE_STRING_ESCAPE)
+    if (p->state == TERM_STATE_STRING || p->state == TERM_STATE_STRING_ESCAPE) {
+        p->string.ceiling = TERM_STRING_MAX;
         string_buf(s, &p->string, STRING_MAX);
+    }
 }
 
 static void
@@ -442,7 +444,7 @@ state_fields(struct stream *s, struct term *t)
     pen_at(s, t, &t->at);
     margin_fields(s, t);
     NUMBER(s, t->modes, (1U << TERM_MODES) - 1);
-    NUMBER(s, t->saved_modes, UINT32_MAX);
+    NUMBER(s, t->saved_modes, UINT32_MAX); /* by the order of modes.c: see VERSION */
     NUMBER(s, t->mouse, 9999);
     NUMBER(s, t->mouse_encoding, 9999);
     if (!term_is_mouse(t->mouse) || !term_is_mouse_encoding(t->mouse_encoding))
@@ -455,6 +457,9 @@ state_fields(struct stream *s, struct term *t)
     NUMBER(s, t->join_col, t->cols - 1);
     t->join.rune_class = term_class(t->widths, t->join.rune);
     NUMBER(s, t->last_rune, 0x10ffff);
+    if (t->last_rune &&
+        (t->last_rune < 0x20 || (t->last_rune >= 0x7f && t->last_rune < 0xa0)))
+        s->is_bad = true;
     NUMBER(s, t->byte_off, UINT64_MAX);
     NUMBER(s, t->kept_byte, UINT64_MAX);
 }

@@ -29,11 +29,13 @@ term_new(const struct term_options *opt)
     t->screen = &t->screens[0];
     t->widths = calloc(1, sizeof(*t->widths));
     term_limit_size(&t->opt.cols, &t->opt.rows);
+    struct term_size size;
     if (!t->widths || term_tables_init(&t->tables) < 0 ||
-        term_set_size(t, t->opt.cols, t->opt.rows) < 0) {
+        !term_size_prepare(t, t->opt.cols, t->opt.rows, &size)) {
         term_free(t);
         return NULL;
     }
+    term_size_commit(t, &size);
     term_index_sequences(&t->index);
     term_reset(t);
     for (unsigned y = 0; y < t->rows; y++)

@@ -203,8 +203,18 @@ void term_collect(struct term *t);
 /* -- size.c -- */
 /* Brings a size into its limits. */
 void term_limit_size(unsigned *cols, unsigned *rows);
-/* 0 or -ENOMEM, with nothing changed. */
-int term_set_size(struct term *t, unsigned cols, unsigned rows);
+/* What a new size needs, before anything is changed for it. */
+struct term_size {
+    unsigned cols, rows;
+    struct term_row **spare, **screens[2];
+    uint64_t *tabs;
+};
+
+/* False: no memory. */
+bool term_size_prepare(const struct term *t, unsigned cols, unsigned rows,
+                       struct term_size *ret);
+/* Rows and columns that are cut off are gone; the cursor is not looked at. */
+void term_size_commit(struct term *t, const struct term_size *size);
 void term_free_rows(struct term *t);
 
 /* -- print.c -- */

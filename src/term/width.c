@@ -79,12 +79,6 @@ term_join_slow(struct term_join *j, uint32_t rune, uint8_t rune_class)
 }
 
 bool
-term_class_is_ignored(uint8_t rune_class)
-{
-    return !(rune_class & TERM_CLASS_WIDTH) && !(EXTENDS >> break_of(rune_class) & 1);
-}
-
-bool
 term_class_widens(struct term_widths *w, uint32_t first, uint32_t rune,
                   uint8_t rune_class)
 {

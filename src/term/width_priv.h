@@ -56,8 +56,6 @@ term_may_join(const struct term_join *j, uint8_t rune_class)
                           1;
 }
 
-/* A control or format character that takes no place and joins nothing. */
-bool term_class_is_ignored(uint8_t rune_class);
 /* Does this character make its cluster two columns wide? `first` is the cluster's. */
 bool term_class_widens(struct term_widths *w, uint32_t first, uint32_t rune,
                        uint8_t rune_class);
