@@ -21,7 +21,8 @@
 
 enum {
     PIECE_MAX = 64 << 10,
-    NOTE_MAX = 1024, /* a line that script(1) has added, at most */
+    NOTE_MAX = 32
+               << 10, /* a line that script(1) has added, at most; the command is in it */
     FLUSH_AT = 64 << 10,
     COLS = 80,
     ROWS = 24,
@@ -40,7 +41,8 @@ struct render {
     const struct args *args;
     const char *name;
     unsigned cols, rows;
-    struct term *term; /* NULL until the first byte: sizes before it are no resizes */
+    struct term *term;   /* NULL until the first byte: sizes before it are no resizes */
+    bool has_cr, has_lf; /* were there any? */
     struct cli_progress progress;
     struct buf out;
     struct json json;   /* into out */
@@ -58,20 +60,31 @@ begin(struct render *r, struct err *err)
     opt.scrollback_rows = (uint32_t)r->args->scrollback_rows;
     if (!r->args->has_scrollback || r->args->format == FORMAT_JSON)
         opt.alternate_rows = 0;
-    if (!r->term && !(r->term = term_new(&opt)))
+    if (r->term)
+        term_resize(r->term, r->cols, r->rows);
+    else if (!(r->term = term_new(&opt)))
         return err_code(err, -ENOMEM, "cannot make a terminal of %ux%u", r->cols,
                         r->rows);
     return 0;
 }
 
-/* What the command line says stays; a zero says nothing. */
+static void
+feed_bytes(struct render *r, const uint8_t *p, size_t n, uint64_t byte_off)
+{
+    if (!r->has_cr) {
+        r->has_cr = memchr(p, '\r', n) != NULL;
+        r->has_lf |= memchr(p, '\n', n) != NULL;
+    }
+    term_feed(r->term, p, n, byte_off);
+}
+
+/* What the command line says stays; a zero says nothing. Of several sizes in a row only
+ * the last one counts: begin() takes it. */
 static void
 resize(struct render *r, unsigned cols, unsigned rows)
 {
     r->cols = r->args->cols || !cols ? r->cols : cols;
     r->rows = r->args->rows || !rows ? r->rows : rows;
-    if (r->term)
-        term_resize(r->term, r->cols, r->rows);
 }
 
 static int
@@ -95,7 +108,7 @@ feed_recording(struct render *r, struct err *err)
             continue;
         e = begin(r, err);
         if (!e)
-            term_feed(r->term, rec.bytes.p, rec.bytes.n, rec.byte_off);
+            feed_bytes(r, rec.bytes.p, rec.bytes.n, rec.byte_off);
     }
     tape_reader_close(tape);
     return e < 0 ? e : losses.is_damaged ? CLI_DAMAGED : CLI_DONE;
@@ -151,7 +164,7 @@ fill(struct stream *s)
 static void
 feed(struct render *r, struct stream *s, size_t n)
 {
-    term_feed(r->term, s->bytes, n, s->byte_off);
+    feed_bytes(r, s->bytes, n, s->byte_off);
     memmove(s->bytes, s->bytes + n, s->n - n);
     s->n -= n;
     s->byte_off += n;
@@ -327,10 +340,15 @@ print(struct render *r, struct err *err)
     return e < 0 ? err_code(err, e, "cannot write to standard output") : 0;
 }
 
-/* What is not among the lines that were asked for. */
+/* What is not among the lines that were asked for, and what looks odd in them. */
 static void
 tell_dropped(const struct render *r)
 {
+    if (r->has_lf && !r->has_cr)
+        cli_say(r->self,
+                "'%s' has line feeds and no carriage returns, so that each line begins "
+                "where the last one ended; see ahr-render(1)",
+                r->name);
     uint64_t rows = term_scrollback_dropped(r->term);
     uint64_t alternate = term_alternate_dropped(r->term);
     if (rows && r->args->has_scrollback)
@@ -351,7 +369,7 @@ render(struct render *r, const char *path, struct err *err)
     cli_progress_end(&r->progress);
     if (status < 0)
         return status;
-    int e = begin(r, err); /* when there was not one byte */
+    int e = begin(r, err); /* when there was not one byte, or a last size */
     if (e < 0)
         return e;
     e = print(r, err);

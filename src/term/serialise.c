@@ -6,12 +6,16 @@
  * alternate screen; then what would have been in the way: margins, modes, tab stops; the
  * cursor comes last.
  */
+#include <errno.h>
+
 #include "base/utf8.h"
 #include "term/term_priv.h"
 #include "term/utf8_priv.h"
 
 struct writer {
     const struct term *t;
+    const struct term_tables *tables;      /* which the row in hand goes by */
+    const struct term_tables *next_tables; /* and the one behind it */
     struct buf *out;
     struct term_style pen;
     const char *uri;
@@ -68,17 +72,17 @@ put_text(struct writer *w, struct view text)
 }
 
 static struct view
-cell_text(const struct term *t, uint32_t cell, uint8_t scratch[4])
+cell_text(const struct term_tables *tables, uint32_t cell, uint8_t scratch[4])
 {
     uint32_t value = cell & TERM_CELL_VALUE;
     if (cell & TERM_CELL_CLUSTER)
-        return term_cluster_text(&t->tables, value);
+        return term_cluster_text(tables, value);
     return (struct view){
         scratch, term_utf8_put(scratch, value && !(cell & TERM_CELL_PAD) ? value : ' ')
     };
 }
 
-/* Cells from..to. The cells of `row` are those of w->t's tables. */
+/* Cells from..to. */
 static void
 put_cells(struct writer *w, const struct term_row *row, uint32_t from, uint32_t to)
 {
@@ -86,9 +90,9 @@ put_cells(struct writer *w, const struct term_row *row, uint32_t from, uint32_t 
         uint8_t scratch[4];
         if (row->text[i] == TERM_CELL_TAIL)
             continue;
-        const struct term_style *style = term_style_of(&w->t->tables, row->style[i]);
-        set_pen(w, style, term_link_text(&w->t->tables, style->link));
-        put_text(w, cell_text(w->t, row->text[i], scratch));
+        const struct term_style *style = term_style_of(w->tables, row->style[i]);
+        set_pen(w, style, term_link_text(w->tables, style->link));
+        put_text(w, cell_text(w->tables, row->text[i], scratch));
     }
 }
 
@@ -101,7 +105,7 @@ wraps_by_itself(const struct writer *w, const struct term_row *row)
     uint32_t rune;
     if (!row || !row->used || !(row->text[0] & TERM_CELL_WIDE))
         return false;
-    struct view text = cell_text(w->t, row->text[0], scratch);
+    struct view text = cell_text(w->next_tables, row->text[0], scratch);
     return utf8_next(text.p, text.n, &rune) &&
            (term_class(w->t->widths, rune) & TERM_CLASS_WIDTH) == 2;
 }
@@ -119,8 +123,8 @@ wrap_to(struct writer *w, const struct term_row *row, const struct term_row *nex
     struct view trigger = { (const uint8_t *)" ", 1 };
     plain_pen(w);
     if (is_wide) {
-        trigger = cell_text(w->t, next->text[0], scratch);
-        set_pen(w, term_style_of(&w->t->tables, row->style[w->t->cols - 1]), "");
+        trigger = cell_text(w->next_tables, next->text[0], scratch);
+        set_pen(w, term_style_of(w->tables, row->style[w->t->cols - 1]), "");
     }
     put_text(w, trigger);
     plain_pen(w);
@@ -141,7 +145,8 @@ put_row(struct writer *w, const struct term_row *row, const struct term_row *nex
     if (row->is_wrapped) {
         if (cells < cols) {
             plain_pen(w);
-            buf_printf(w->out, "%*s", (int)(cols - cells), "");
+            put_text(w, (struct view){ (const uint8_t *)" ", 1 });
+            buf_printf(w->out, "%*s", (int)(cols - cells - 1), "");
             w->join.rune = 0;
         }
         wrap_to(w, row, next, is_wide);
@@ -152,27 +157,47 @@ put_row(struct writer *w, const struct term_row *row, const struct term_row *nex
     w->join.rune = 0;
 }
 
-/* The rows of the scrollback, each unpacked into one of two, so that there is a next. */
+static bool
+unpack(const struct term_history *h, size_t i, struct term_tables *tables,
+       struct term_row *row)
+{
+    struct term_packed packed;
+    term_history_open(h, i, &packed);
+    term_row_clear(row);
+    return term_packed_to_row(&packed, tables, row);
+}
+
+/*
+ * The rows of the scrollback, each unpacked into one of two, so that there is a next.
+ * They have tables of their own, which are made anew before they grow large.
+ */
 static int
-put_scrollback(struct writer *w, struct term_tables *tables, const struct term_row *first)
+put_scrollback(struct writer *w, const struct term_row *first)
 {
     const struct term_history *h = &w->t->scrollback;
     size_t n = term_history_count(h);
     struct term_row rows[2] = { 0 };
-    int e = 0;
+    struct term_tables tables;
+    int e = term_tables_init(&tables);
     for (size_t i = 0; i <= n && !e; i++) {
-        struct term_row *row = &rows[i % 2];
-        if (i < n) {
-            struct term_packed packed;
-            term_history_open(h, i, &packed);
-            term_row_clear(row);
-            if (!term_packed_to_row(&packed, tables, row))
-                e = ERR_LIMIT;
+        struct term_row *row = &rows[i % 2], *before = &rows[(i + 1) % 2];
+        if (term_tables_is_full(&tables)) {
+            term_tables_release(&tables);
+            e = term_tables_init(&tables);
+            if (!e && i && !unpack(h, i - 1, &tables, before))
+                e = -ENOMEM;
         }
-        if (i)
-            put_row(w, &rows[(i - 1) % 2], i < n ? row : first);
+        if (!e && i < n && !unpack(h, i, &tables, row))
+            e = -ENOMEM;
+        w->tables = &tables;
+        w->next_tables = i < n ? &tables : &w->t->tables;
+        if (!e && i)
+            put_row(w, before, i < n ? row : first);
+        plain_pen(w); /* its link must not outlive the tables */
         e = e ? e : w->out->failed;
     }
+    w->tables = w->next_tables = &w->t->tables;
+    term_tables_release(&tables);
     term_row_release(&rows[0]);
     term_row_release(&rows[1]);
     return e;
@@ -234,8 +259,6 @@ put_saved(struct writer *w, const struct term_screen *s)
         buf_puts(w->out, "\x1b[?6h");
     struct term_pen_at at = s->saved;
     at.charsets.single = 0; /* it would not outlast DECSC */
-    at.row = at.row < w->t->rows ? at.row : w->t->rows - 1;
-    at.col = at.col < w->t->cols ? at.col : w->t->cols - 1;
     put_cursor(w, s, &at, 0, 0, w->t->cols);
     buf_puts(w->out, "\x1b\x37\x1b[?6l");
     put_charsets(w, &(struct term_charsets){ 0 });
@@ -376,11 +399,13 @@ put_final_cursor(struct writer *w)
 }
 
 int
-term_serialise(struct term *t, bool with_scrollback, struct buf *out)
+term_serialise(const struct term *t, bool with_scrollback, struct buf *out)
 {
-    struct writer w = { .t = t, .out = out, .uri = "" };
+    struct writer w = {
+        .t = t, .tables = &t->tables, .next_tables = &t->tables, .out = out, .uri = ""
+    };
     if (with_scrollback) {
-        int e = put_scrollback(&w, &t->tables, t->screens[0].rows[0]);
+        int e = put_scrollback(&w, t->screens[0].rows[0]);
         if (e)
             return e;
     }

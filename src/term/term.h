@@ -189,9 +189,8 @@ void term_style_to_sgr(const struct term_style *style, struct buf *out);
 int term_diff(const struct term *old, const struct term *now, struct buf *out);
 
 /* Bytes that, fed to a fresh model of the same size, give the same screens, modes and
- * cursor (and scrollback, if asked). Stamps and marks are not in them. Nothing that is to
- * be seen of t changes. */
-int term_serialise(struct term *t, bool with_scrollback, struct buf *out);
+ * cursor (and scrollback, if asked). Stamps and marks are not in them. */
+int term_serialise(const struct term *t, bool with_scrollback, struct buf *out);
 
 /* A compact picture of the whole model, the parser's state included; without the
  * scrollback's rows (their count stays) and marks unless asked. */
