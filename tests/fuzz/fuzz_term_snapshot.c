@@ -43,6 +43,10 @@ try_damaged(struct buf *bytes, struct view how)
         return;
     if (term_cols(t) * term_rows(t) < 10000) {
         AUTO(buf) out = { 0 };
+        AUTO(buf) diff = { 0 };
+        CHECK(!term_diff(NULL, t, &diff));
+        term_input_allowed(&diff);
+        CHECK(!term_serialise(t, true, &out));
         term_input_feed(t, how, 0);
         dump_all(&out, t);
     }

@@ -3,6 +3,7 @@
 
 #include "fuzz/fuzz.h"
 #include "term/dump.h"
+#include "term/parser.h"
 
 enum { COLS = 16, ROWS = 5, SCROLLBACK = 40, RESIZE = 0xff };
 
@@ -120,4 +121,69 @@ term_input_same(const char *what, const struct buf *a, const struct buf *b)
             (int)(a->n - line < 90 ? a->n - line : 90), a->p + line,
             (int)(b->n - line < 90 ? b->n - line : 90), b->p + line);
     abort();
+}
+
+/* Of the modes that a viewer mirrors. */
+static bool
+is_allowed_mode(const struct term_op *csi)
+{
+    static const unsigned modes[] = { 1,    5,    9,    25,   66,   1000, 1002, 1003,
+                                      1004, 1005, 1006, 1007, 1015, 1016, 2004 };
+    for (size_t i = 0; csi->n_params == 1 && i < sizeof(modes) / sizeof(modes[0]); i++)
+        if (csi->params[0] == modes[i])
+            return csi->final == 'h' || csi->final == 'l';
+    return false;
+}
+
+static bool
+is_allowed(const struct term_op *csi)
+{
+    if (csi->marker == '?')
+        return is_allowed_mode(csi);
+    if (csi->marker)
+        return csi->marker == '=' && csi->final == 'u';
+    if (csi->intermediate)
+        return csi->intermediate == ' ' && csi->final == 'q';
+    return strchr("HGCJKSm", csi->final) != NULL;
+}
+
+static void
+check_op(const struct term_op *op)
+{
+    switch (op->kind) {
+    case TERM_OP_ASCII:
+        break;
+    case TERM_OP_RUNES:
+        for (size_t i = 0; i < op->n; i++)
+            CHECK(op->runes[i] >= 0xa0);
+        break;
+    case TERM_OP_EXECUTE:
+        CHECK(op->final == '\r' || op->final == '\n');
+        break;
+    case TERM_OP_ESC:
+        CHECK(op->final == '\\' && !op->intermediate);
+        break;
+    case TERM_OP_CSI:
+        CHECK(is_allowed(op));
+        break;
+    case TERM_OP_OSC:
+        CHECK(op->string.n >= 3 && !memcmp(op->string.p, "8;;", 3));
+        for (size_t i = 0; i < op->string.n; i++)
+            CHECK(op->string.p[i] < 0x7f);
+        break;
+    case TERM_OP_DCS:
+        CHECK(op->kind != TERM_OP_DCS);
+    }
+}
+
+void
+term_input_allowed(const struct buf *diff)
+{
+    struct term_parser p = { 0 };
+    struct term_op op;
+    size_t pos = 0;
+    while (term_parser_next(&p, (struct view){ diff->p, diff->n }, &pos, &op))
+        check_op(&op);
+    CHECK(p.state == TERM_STATE_GROUND);
+    term_parser_release(&p);
 }

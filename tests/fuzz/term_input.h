@@ -20,5 +20,7 @@ void term_input_look(struct buf *out, const struct term *t);
 void term_input_lines(struct buf *out, const struct term *t);
 /* Aborts, showing both, when they are not the same. */
 void term_input_same(const char *what, const struct buf *a, const struct buf *b);
+/* Aborts when a diff's bytes have something that is not of its allow-list. */
+void term_input_allowed(const struct buf *diff);
 
 #endif
