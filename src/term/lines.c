@@ -124,13 +124,12 @@ line_from_packed(const struct term_packed *packed, struct term_line *line)
 
 /* -- from a screen -- */
 
-/* The text of a cell; scratch has room for a character. */
-static struct view
-cell_text(const struct term *t, uint32_t cell, uint8_t scratch[4])
+struct view
+term_cell_text(const struct term_tables *tables, uint32_t cell, uint8_t scratch[4])
 {
     uint32_t value = cell & TERM_CELL_VALUE;
     if (cell & TERM_CELL_CLUSTER)
-        return term_cluster_text(&t->tables, value);
+        return term_cluster_text(tables, value);
     if (!value || cell & (TERM_CELL_TAIL | TERM_CELL_PAD))
         return (struct view){ 0 };
     return (struct view){ scratch, term_utf8_put(scratch, value) };
@@ -149,7 +148,7 @@ line_from_row(const struct term *t, const struct term_row *row, struct term_line
         for (end = i; end < cells && row->style[end] == row->style[i]; end++) {
             uint8_t scratch[4];
             if (row->text[end] != TERM_CELL_TAIL)
-                add_text(line, cell_text(t, row->text[end], scratch));
+                add_text(line, term_cell_text(&t->tables, row->text[end], scratch));
         }
         const struct term_style *style = term_style_of(&t->tables, row->style[i]);
         add_span(line, i, end, text_start, style,
@@ -195,7 +194,7 @@ term_cell_at(const struct term *t, unsigned row, unsigned col, struct term_cell 
     if (col >= r->used)
         return;
     uint32_t cell = r->text[col];
-    ret->text = cell_text(t, cell, ret->room);
+    ret->text = term_cell_text(&t->tables, cell, ret->room);
     ret->style = *term_style_of(&t->tables, r->style[col]);
     if (cell == TERM_CELL_TAIL)
         ret->width = 0;

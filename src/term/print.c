@@ -25,8 +25,7 @@ store4(uint32_t *p, __m128i v)
 }
 #endif
 
-/* n bytes at p as cells. Sixteen at a time when what lies behind the run is of no worth:
- * there is always room for it. */
+/* n bytes at p as cells, sixteen at a time. */
 static inline void
 put_bytes(struct term_row *row, uint32_t col, const uint8_t *p, uint32_t n,
           uint32_t style)
@@ -450,7 +449,7 @@ print_simply(struct term *t, const uint8_t *p, size_t n)
     struct term_row *row = term_cursor_row(t);
     uint32_t col = t->at.col, end = line_end(t);
     if (n >= end - col || t->at.is_pending || !t->is_pen_known || row->has_wide ||
-        term_has(t, TERM_MODE_INSERT) || end + 16 > row->cap)
+        term_has(t, TERM_MODE_INSERT) || end > row->cap)
         return false;
     if (col > row->used)
         term_row_extend(row, col); /* there is room */

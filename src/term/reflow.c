@@ -116,7 +116,8 @@ put_row(struct reflow *r, uint32_t n, bool is_wrapped)
 static bool
 is_wide_next(const struct reflow *r)
 {
-    return r->t->line.text[r->start] & TERM_CELL_WIDE;
+    const struct term_row *line = &r->t->line;
+    return r->start < line->used && line->text[r->start] & TERM_CELL_WIDE;
 }
 
 static void
@@ -174,7 +175,7 @@ add_cells(struct reflow *r, const struct term_row *cells, uint64_t number)
     }
     bool is_half = r->old_cols == 1 && n && cells->text[0] & TERM_CELL_WIDE;
     uint32_t full = cells->is_wrapped && !has_pad ? r->old_cols : n;
-    if (!term_row_reserve(line, line->used + full)) {
+    if (!term_row_reserve(line, line->used + full + is_half)) {
         term_no_memory(r->t);
         return;
     }

@@ -14,7 +14,7 @@ term_row_release(struct term_row *r)
 bool
 term_row_grow(struct term_row *r, uint32_t n)
 {
-    uint32_t cap = r->cap * 2 > n + 16 ? r->cap * 2 : n + 16;
+    uint32_t cap = r->cap * 2 > n ? r->cap * 2 : n;
     cap = (cap + 31) & ~31U;
     uint32_t *text = malloc((size_t)cap * 2 * sizeof(uint32_t));
     if (!text)
@@ -76,7 +76,7 @@ term_row_blank(struct term_row *r, uint32_t from, uint32_t to, uint32_t style)
             r->used = from;
         return true;
     }
-    if (!term_row_extend(r, from < to ? to : from))
+    if (!term_row_extend(r, to))
         return false;
     fill(r->text + from, 0, to - from);
     fill(r->style + from, style, to - from);

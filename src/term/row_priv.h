@@ -31,7 +31,7 @@ struct term_row {
 };
 
 void term_row_release(struct term_row *r);
-/* Room for n cells, and 16 more for those who write in blocks; false: no memory. */
+/* Room for n cells; false: no memory. */
 bool term_row_grow(struct term_row *r, uint32_t n);
 
 /* Empty, never written; the memory stays. */
@@ -47,7 +47,7 @@ term_row_clear(struct term_row *r)
 static inline bool
 term_row_reserve(struct term_row *r, uint32_t n)
 {
-    return n + 16 <= r->cap || term_row_grow(r, n);
+    return n <= r->cap || term_row_grow(r, n);
 }
 
 /* A wide character that stands on both sides of the border before col becomes blank. */

@@ -4,8 +4,6 @@
 #include "term/sequences.h"
 #include "term/handlers_priv.h"
 
-enum { ESC_SP = ' ' };
-
 static void
 ignore(struct term *t, const struct term_op *op)
 {
@@ -104,9 +102,9 @@ static const struct term_sequence escapes[] = {
 
 static const struct term_sequence csis[] = {
     { 0, 0, '@', term_h_ich, "ICH", "insert blank characters" },
-    { 0, ESC_SP, '@', term_h_sl, "SL", "scroll left" },
+    { 0, ' ', '@', term_h_sl, "SL", "scroll left" },
     { 0, 0, 'A', term_h_cuu, "CUU", "cursor up" },
-    { 0, ESC_SP, 'A', term_h_sr, "SR", "scroll right" },
+    { 0, ' ', 'A', term_h_sr, "SR", "scroll right" },
     { 0, 0, 'B', term_h_cud, "CUD", "cursor down" },
     { 0, 0, 'C', term_h_cuf, "CUF", "cursor right" },
     { 0, 0, 'D', term_h_cub, "CUB", "cursor left" },
@@ -148,7 +146,7 @@ static const struct term_sequence csis[] = {
     { 0, '!', 'p', decstr, "DECSTR", "soft reset" },
     { 0, '$', 'p', term_h_decrqm, "DECRQM", "is a mode set?" },
     { '?', '$', 'p', term_h_decrqm, "DECRQM", "is a private mode set?" },
-    { 0, ESC_SP, 'q', term_h_decscusr, "DECSCUSR", "shape of the cursor" },
+    { 0, ' ', 'q', term_h_decscusr, "DECSCUSR", "shape of the cursor" },
     { 0, '"', 'q', term_h_decsca, "DECSCA", "protect what is printed from now on" },
     { '>', 0, 'q', term_h_xtversion, "XTVERSION", "name and version" },
     { 0, 0, 'r', term_h_decstbm, "DECSTBM", "top and bottom margins" },

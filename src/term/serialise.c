@@ -10,7 +10,6 @@
 
 #include "base/utf8.h"
 #include "term/term_priv.h"
-#include "term/utf8_priv.h"
 
 struct writer {
     const struct term *t;
@@ -71,15 +70,12 @@ put_text(struct writer *w, struct view text)
     w->join.rune_class = term_class(w->t->widths, w->join.rune);
 }
 
+/* A blank is a space. */
 static struct view
 cell_text(const struct term_tables *tables, uint32_t cell, uint8_t scratch[4])
 {
-    uint32_t value = cell & TERM_CELL_VALUE;
-    if (cell & TERM_CELL_CLUSTER)
-        return term_cluster_text(tables, value);
-    return (struct view){
-        scratch, term_utf8_put(scratch, value && !(cell & TERM_CELL_PAD) ? value : ' ')
-    };
+    struct view text = term_cell_text(tables, cell, scratch);
+    return text.n ? text : (struct view){ (const uint8_t *)" ", 1 };
 }
 
 /* Cells from..to. */

@@ -47,7 +47,8 @@ struct term_options term_options_default(void);
 /* NULL when out of memory. */
 struct term *term_new(const struct term_options *opt);
 void term_free(struct term *t);
-/* byte_off is the offset of the first byte; the next call's need not follow on. */
+/* byte_off is the offset of the first byte. The next call's need not follow on, where
+ * bytes are missing, but never goes back. */
 void term_feed(struct term *t, const void *p, size_t n, uint64_t byte_off);
 /* The primary screen and the scrollback are wrapped anew, the cursor stays on its
  * character; the alternate screen is cut or filled. */
@@ -168,7 +169,7 @@ enum term_mark_kind {
 struct term_mark {
     enum term_mark_kind kind;
     uint64_t byte_off; /* after the sequence */
-    uint64_t line;     /* rows that ever scrolled off, plus the cursor's row */
+    uint64_t line;     /* rows that had scrolled off then, plus the cursor's row */
     struct view text;  /* what follows the number and its semicolon */
 };
 

@@ -17,7 +17,7 @@
 #include "term/term.h"
 #include "term/width_priv.h"
 
-/* Modes that are on or off. The first 32 bits are the ones that the screen looks at. */
+/* Modes that are on or off: bits of term.modes. */
 enum term_mode {
     TERM_MODE_INSERT,   /* IRM */
     TERM_MODE_NEWLINE,  /* LNM */
@@ -223,6 +223,9 @@ void term_print_runes(struct term *t, const uint32_t *runes, size_t n);
 void term_repeat(struct term *t, unsigned n);
 
 /* -- lines.c -- */
+/* The text of a cell, empty for a blank; scratch has room for a character. */
+struct view term_cell_text(const struct term_tables *tables, uint32_t cell,
+                           uint8_t scratch[4]);
 /* The rows of the alternate screen become marked lines. */
 void term_keep_alternate(struct term *t);
 

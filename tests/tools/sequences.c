@@ -21,7 +21,7 @@ static const char preface[] =
     "- Mouse, focus, paste, keypad and keyboard modes are state that a viewer reads.\n"
     "- The clipboard (OSC 52) and shell marks (OSC 133, 633) are recorded as marks.\n"
     "- What would move, resize or iconify a window is skipped.\n"
-    "- APC, PM and SOS strings are skipped to their end, as is a DCS not listed here.\n"
+    "- APC, PM and SOS strings, and `ESC k … ST`, are skipped to their end, as is a DCS not listed here.\n"
     "- 8-bit controls (C1) are not honoured: a byte from 0x80 to 0x9f is bad UTF-8 and\n"
     "  becomes U+FFFD, the characters U+0080 to U+009F are dropped.\n"
     "\n"
