@@ -266,8 +266,8 @@ wrap_anew(struct reflow *r)
     r->out.dropped = r->out.end = in->dropped;
     while ((page = term_history_take_page(in))) {
         uint64_t first = page->start > dropped ? page->start : dropped;
-        if (!page->has_wrapped && !is_in_line && page->widest <= r->cols &&
-            first == page->start && !is_met_on(r, page)) {
+        if (r->old_cols > 1 && !page->has_wrapped && !is_in_line &&
+            page->widest <= r->cols && first == page->start && !is_met_on(r, page)) {
             term_history_push_page(&r->out, page);
             term_history_trim(&r->out);
             continue;
