@@ -24,7 +24,14 @@ struct stream {
     struct buf *out; /* NULL: reading */
     struct view in;
     bool is_bad;
+    bool is_out_of_memory; /* that is why */
 };
+
+static void
+no_memory(struct stream *s)
+{
+    s->is_bad = s->is_out_of_memory = true;
+}
 
 /* -- numbers and strings -- */
 
@@ -80,7 +87,7 @@ string_buf(struct stream *s, struct buf *b, size_t max)
 {
     struct view v = string(s, (struct view){ b->p, b->n }, max);
     if (!s->out && buf_append(b, v.p, v.n) < 0)
-        s->is_bad = true;
+        no_memory(s);
 }
 
 /* Text without controls, up to this character. */
@@ -140,7 +147,7 @@ page_styles(struct stream *s, struct term_page *page)
         if (extra.uri > 1 && page->uris.p[extra.uri - 2])
             s->is_bad = true; /* not where one begins */
         if (!s->out && buf_append(&page->extras, &extra, sizeof(extra)) < 0)
-            s->is_bad = true;
+            no_memory(s);
     }
     uint64_t n_extras = n;
     n = page->styles.n / sizeof(struct term_page_style);
@@ -155,7 +162,7 @@ page_styles(struct stream *s, struct term_page *page)
         NUMBER(s, style.extra, n_extras);
         check_look(s, style.fg, style.bg, style.attrs);
         if (!s->out && buf_append(&page->styles, &style, sizeof(style)) < 0)
-            s->is_bad = true;
+            no_memory(s);
     }
 }
 
@@ -171,7 +178,7 @@ page_offsets(struct stream *s, struct term_page *page)
         NUMBER(s, step, page->data.n - before);
         at = before += step;
         if (!s->out && buf_append(&page->offsets, &at, sizeof(at)) < 0)
-            s->is_bad = true;
+            no_memory(s);
     }
 }
 
@@ -231,8 +238,10 @@ static struct term_page *
 read_page(struct stream *s, struct term_tables *tables, unsigned cols)
 {
     struct term_page *page = calloc(1, sizeof(*page));
-    if (!page)
+    if (!page) {
+        no_memory(s);
         return NULL;
+    }
     page->serial = ++tables->pages;
     page_fields(s, page);
     if (!s->is_bad && page->n && is_sound(page, cols))
@@ -251,8 +260,10 @@ history_pages(struct stream *s, struct term_history *h, struct term_tables *tabl
         page_fields(s, h->pages[h->first + i]);
     while (!s->out && !s->is_bad && n--) {
         struct term_page *page = read_page(s, tables, cols);
-        if (!page || !term_history_push_page(h, page))
+        if (!page)
             s->is_bad = true;
+        else if (!term_history_push_page(h, page))
+            no_memory(s);
     }
 }
 
@@ -288,7 +299,8 @@ screen_rows(struct stream *s, struct term *t, struct term_screen *screen)
     for (unsigned y = 0; !s->out && !s->is_bad && y < t->rows; y++) {
         struct term_packed packed;
         term_history_open(&h, y, &packed);
-        s->is_bad |= !term_packed_to_row(&packed, &t->tables, screen->rows[y]);
+        if (!term_packed_to_row(&packed, &t->tables, screen->rows[y]))
+            no_memory(s); /* sound it was */
     }
     term_history_release(&h);
 }
@@ -523,6 +535,10 @@ term_restore(struct view snapshot, const struct term_options *opt, struct term *
         all_fields(&s, t, has_rows);
     else
         s.is_bad = true;
+    if (s.is_out_of_memory || (!s.is_bad && term_error(t))) {
+        term_free(t);
+        return err_code(err, -ENOMEM, "cannot restore a terminal");
+    }
     if (s.is_bad || s.in.n) {
         term_free(t);
         return err_set(err, ERR_DAMAGED, "the snapshot of a terminal is damaged");
