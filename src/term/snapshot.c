@@ -329,6 +329,8 @@ pen_at(struct stream *s, struct term *t, struct term_pen_at *at)
     if (!s->out) {
         s->is_bad |= !is_clean(uri, 0x7e);
         at->pen.link = s->is_bad ? 0 : term_link_id(&t->tables, uri);
+        if (uri.n && !at->pen.link && !s->is_bad)
+            no_memory(s);
     }
 }
 
@@ -414,6 +416,8 @@ colour_fields(struct stream *s, struct term *t)
         return;
     if (!t->colours)
         t->colours = calloc(TERM_COLOUR_CURSOR + 1, sizeof(t->colours[0]));
+    if (!t->colours)
+        no_memory(s);
     for (unsigned i = 0; t->colours && i <= TERM_COLOUR_CURSOR; i++)
         NUMBER(s, t->colours[i], 0x1ffffff);
 }
