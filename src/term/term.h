@@ -51,7 +51,8 @@ void term_free(struct term *t);
  * bytes are missing, but never goes back. */
 void term_feed(struct term *t, const void *p, size_t n, uint64_t byte_off);
 /* The primary screen and the scrollback are wrapped anew, the cursor stays on its
- * character; the alternate screen is cut or filled. */
+ * character; what of the screen is below it and has no room is cut, as in tmux and xterm.
+ * The alternate screen is cut or filled. */
 void term_resize(struct term *t, unsigned cols, unsigned rows);
 /* 0, or -ENOMEM once something could not be kept. */
 int term_error(const struct term *t);
@@ -183,9 +184,10 @@ void term_style_to_sgr(const struct term_style *style, struct buf *out);
 
 /*
  * What makes a real terminal that shows `old` show `now`: cells, cursor, and the modes of
- * struct term_modes. old NULL: a terminal in its initial state. Nothing else than the
- * sequences of the allow-list in diff.c is emitted, and no control characters from
- * inside. Sizes that differ mean a full repaint, cut at old's size.
+ * struct term_modes, but for the alternate screen and synchronized output, which are the
+ * caller's. old NULL: a terminal in its initial state. Nothing else than the sequences of
+ * the allow-list in diff.c is emitted, and no control characters from inside. Sizes that
+ * differ mean a full repaint, cut at old's size.
  */
 int term_diff(const struct term *old, const struct term *now, struct buf *out);
 
