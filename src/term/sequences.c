@@ -27,31 +27,21 @@ decstr(struct term *t, const struct term_op *op)
 
 /* -- charsets -- */
 
+/* SI, SO, LS2, LS3: which of G0 to G3 is in use. */
 static void
-shift(struct term *t, const struct term_op *op)
+lock_shift(struct term *t, const struct term_op *op)
 {
-    switch (op->final) {
-    case 0x0e:
-        t->at.charsets.gl = 1;
-        break;
-    case 0x0f:
-        t->at.charsets.gl = 0;
-        break;
-    case 'n':
-        t->at.charsets.gl = 2;
-        break;
-    case 'o':
-        t->at.charsets.gl = 3;
-        break;
-    case 'N':
-        t->at.charsets.single = 2;
-        break;
-    case 'O':
-        t->at.charsets.single = 3;
-        break;
-    default:
-        break;
-    }
+    static const uint8_t finals[] = { 0x0f, 0x0e, 'n', 'o' };
+    for (uint8_t g = 0; g < sizeof(finals); g++)
+        if (finals[g] == op->final)
+            t->at.charsets.gl = g;
+}
+
+/* SS2, SS3: for one character. */
+static void
+single_shift(struct term *t, const struct term_op *op)
+{
+    t->at.charsets.single = op->final == 'N' ? 2 : 3;
 }
 
 /* ESC ( ) * + and a final: what G0 to G3 are. */
@@ -74,8 +64,8 @@ static const struct term_sequence controls[] = {
     { 0, 0, 0x0b, term_h_lf, "VT", "as LF" },
     { 0, 0, 0x0c, term_h_lf, "FF", "as LF" },
     { 0, 0, 0x0d, term_h_cr, "CR", "to the left margin" },
-    { 0, 0, 0x0e, shift, "SO", "use G1" },
-    { 0, 0, 0x0f, shift, "SI", "use G0" },
+    { 0, 0, 0x0e, lock_shift, "SO", "use G1" },
+    { 0, 0, 0x0f, lock_shift, "SI", "use G0" },
 };
 
 static const struct term_sequence escapes[] = {
@@ -90,13 +80,13 @@ static const struct term_sequence escapes[] = {
     { 0, 0, 'E', term_h_nel, "NEL", "to the start of the next row" },
     { 0, 0, 'H', term_h_hts, "HTS", "set a tab stop" },
     { 0, 0, 'M', term_h_ri, "RI", "up by one row; scrolls at the top margin" },
-    { 0, 0, 'N', shift, "SS2", "next character from G2" },
-    { 0, 0, 'O', shift, "SS3", "next character from G3" },
+    { 0, 0, 'N', single_shift, "SS2", "next character from G2" },
+    { 0, 0, 'O', single_shift, "SS3", "next character from G3" },
     { 0, 0, 'Z', term_h_da1, "DECID", "as DA1" },
     { 0, 0, '\\', ignore, "ST", "end of a string" },
     { 0, 0, 'c', ris, "RIS", "full reset" },
-    { 0, 0, 'n', shift, "LS2", "use G2" },
-    { 0, 0, 'o', shift, "LS3", "use G3" },
+    { 0, 0, 'n', lock_shift, "LS2", "use G2" },
+    { 0, 0, 'o', lock_shift, "LS3", "use G3" },
     { 0, '#', '8', term_h_decaln, "DECALN", "fill the screen with E" },
 };
 
