@@ -442,4 +442,15 @@ def a_long_stream_takes_little_memory_and_comes_out_whole():
         assert len(render(a, stream, "--scrollback")["lines"]) == count + 1
 
 
+@test
+def what_holds_no_record_is_said_to():
+    with Ahr(AHR) as a:
+        (a.dir / "empty.ahr").write_bytes(b"")
+        done = a.run("render", "empty.ahr")
+        assert done.returncode == 0
+        assert b"'empty.ahr' holds no record: is it an .ahr recording?" in done.stderr
+        (a.dir / "no.ahr").write_bytes(b"hi")
+        assert "is it an .ahr recording?" in a.fails(4, "render", "no.ahr")
+
+
 run()

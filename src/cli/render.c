@@ -100,7 +100,9 @@ feed_recording(struct render *r, struct err *err)
                              err);
     if (e < 0)
         return e;
+    bool is_empty = true;
     while (!e && tape_reader_next(tape, &rec)) {
+        is_empty = false;
         cli_losses_record(&losses, &rec);
         if (rec.tag == TAPE_RESIZE)
             resize(r, rec.cols, rec.rows);
@@ -111,6 +113,8 @@ feed_recording(struct render *r, struct err *err)
             feed_bytes(r, rec.bytes.p, rec.bytes.n, rec.byte_off);
     }
     tape_reader_close(tape);
+    if (is_empty)
+        cli_say(r->self, "'%s' holds no record: is it an .ahr recording?", r->name);
     return e < 0 ? e : losses.is_damaged ? CLI_DAMAGED : CLI_DONE;
 }
 
