@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/measure.h"
 #include "support/subject.h"
+#include "support/term_corpus.h"
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
@@ -51,6 +53,34 @@ the_scrollback_keeps_its_ceiling(void **state)
     term_line_release(&line);
     subject_check_alive(&s);
     subject_release(&s);
+}
+
+/* Heap for each row that was kept, of a stream like a real one. */
+static double
+bytes_a_row(enum term_corpus_kind kind)
+{
+    AUTO(buf) stream = { 0 };
+    struct term_options opt = term_options_default();
+    opt.cols = TERM_CORPUS_COLS;
+    opt.rows = TERM_CORPUS_ROWS;
+    term_corpus(&stream, kind, 16 * MIB, 3);
+    size_t before = measure_heap_bytes();
+    struct term *t = term_new(&opt);
+    assert_non_null(t);
+    term_feed(t, stream.p, stream.n, 0);
+    double bytes = (double)(measure_heap_bytes() - before);
+    size_t rows = term_scrollback_count(t);
+    assert_in_range(rows, 20000, 1000000);
+    term_free(t);
+    return bytes / (double)rows;
+}
+
+static void
+a_row_of_the_scrollback_is_small(void **state)
+{
+    (void)state;
+    assert_true(bytes_a_row(TERM_CORPUS_BUILD_LOG) <= 100);
+    assert_true(bytes_a_row(TERM_CORPUS_TRUECOLOR) <= 160);
 }
 
 static int
@@ -172,6 +202,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_scrollback_keeps_its_ceiling),
+        cmocka_unit_test(a_row_of_the_scrollback_is_small),
         cmocka_unit_test(the_alternate_screens_memory_keeps_its_ceiling),
         cmocka_unit_test(resized_to_nothing_and_to_the_largest_the_text_comes_back),
         cmocka_unit_test(resized_with_all_that_a_cell_can_hold_it_lives),
