@@ -172,7 +172,7 @@ term_scrollback_dropped(const struct term *t)
 uint64_t
 term_alternate_dropped(const struct term *t)
 {
-    return t->alternate.dropped;
+    return t->marked.dropped;
 }
 
 int
@@ -218,7 +218,7 @@ term_keep_alternate(struct term *t)
         return;
     for (unsigned y = 0; y < t->rows; y++)
         if (s->rows[y]->stamp > t->kept_byte && term_row_length(s->rows[y]))
-            term_history_push(&t->alternate, &t->tables, s->rows[y]);
+            term_history_push(&t->marked, &t->tables, s->rows[y]);
     t->kept_byte = t->byte_off;
 }
 
@@ -306,9 +306,9 @@ term_final_lines(const struct term *t, term_line_fn fn, void *ctx)
     main_lines.end = end_of_text(main_lines.history, main_lines.rows, t->rows);
     struct source marked = {
         .t = t,
-        .history = &t->alternate,
+        .history = &t->marked,
         .rows = t->screens[1].rows,
-        .n_packed = term_history_count(&t->alternate),
+        .n_packed = term_history_count(&t->marked),
         .fresh_byte = t->kept_byte,
         .is_alternate = true,
     };

@@ -219,7 +219,7 @@ add_to_cell(struct term *t, struct term_row *row, uint32_t col, uint32_t rune)
         term_no_memory(t);
 }
 
-/* Columns up to `end` stay empty, since a wide character does not fit there. */
+/* The last column stays empty, since a wide character does not fit there. */
 static void
 pad(struct term *t, uint32_t end)
 {
@@ -254,7 +254,7 @@ put_wide(struct term *t, uint32_t text, uint32_t style, uint32_t end)
     advance(t, col + n, end);
 }
 
-/* Whether there are two columns at all in this line. */
+/* Else not even an empty line has room for a wide character. */
 static bool
 has_two_columns(const struct term *t, uint32_t end)
 {

@@ -122,7 +122,7 @@ shift_cells(struct term *t, unsigned top, unsigned bottom, unsigned n, bool is_u
 static void
 keep_rows(struct term *t, unsigned n)
 {
-    struct term_history *h = term_is_alternate(t) ? &t->alternate : &t->scrollback;
+    struct term_history *h = term_is_alternate(t) ? &t->marked : &t->scrollback;
     if (term_is_alternate(t) && !t->opt.alternate_rows)
         return;
     for (unsigned i = 0; i < n; i++) {

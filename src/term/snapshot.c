@@ -493,7 +493,7 @@ all_fields(struct stream *s, struct term *t, bool has_rows)
     title_fields(s, t);
     colour_fields(s, t);
     history(s, &t->scrollback, &t->tables, t->cols, has_rows);
-    history(s, &t->alternate, &t->tables, ANY_COLS, has_rows);
+    history(s, &t->marked, &t->tables, ANY_COLS, has_rows);
     if (has_rows)
         mark_fields(s, t);
 }
@@ -549,7 +549,7 @@ term_restore(struct view snapshot, const struct term_options *opt, struct term *
     }
     t->is_pen_known = false;
     term_history_trim(&t->scrollback);
-    term_history_trim(&t->alternate);
+    term_history_trim(&t->marked);
     *ret = t;
     return 0;
 }

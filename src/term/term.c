@@ -25,7 +25,7 @@ term_new(const struct term_options *opt)
         return NULL;
     t->opt = *opt;
     t->scrollback.ceiling = opt->scrollback_rows;
-    t->alternate.ceiling = opt->alternate_rows;
+    t->marked.ceiling = opt->alternate_rows;
     t->screen = &t->screens[0];
     t->widths = calloc(1, sizeof(*t->widths));
     term_limit_size(&t->opt.cols, &t->opt.rows);
@@ -51,7 +51,7 @@ term_free(struct term *t)
     term_free_rows(t);
     term_row_release(&t->line);
     term_history_release(&t->scrollback);
-    term_history_release(&t->alternate);
+    term_history_release(&t->marked);
     term_tables_release(&t->tables);
     if (t->widths)
         term_widths_release(t->widths);
@@ -68,7 +68,7 @@ term_error(const struct term *t)
 {
     if (t->error)
         return t->error;
-    return t->scrollback.error ? t->scrollback.error : t->alternate.error;
+    return t->scrollback.error ? t->scrollback.error : t->marked.error;
 }
 
 /* -- feeding -- */

@@ -99,8 +99,9 @@ struct term {
     uint64_t *tabs;                /* a bit a column */
     struct term_tables tables;
     struct term_widths *widths;
-    struct term_history scrollback, alternate;
-    struct term_row line; /* a line being wrapped anew; its cells count as in use */
+    struct term_history scrollback;
+    struct term_history marked; /* lines that the alternate screen has shown */
+    struct term_row line;       /* a line being wrapped anew; its cells count as in use */
 
     struct term_pen_at at; /* the cursor */
     unsigned top, bottom;  /* scroll region; bottom, right are exclusive */
