@@ -32,9 +32,9 @@ static void
 lock_shift(struct term *t, const struct term_op *op)
 {
     static const uint8_t finals[] = { 0x0f, 0x0e, 'n', 'o' };
-    for (uint8_t g = 0; g < sizeof(finals); g++)
+    for (unsigned g = 0; g < sizeof(finals); g++)
         if (finals[g] == op->final)
-            t->at.charsets.gl = g;
+            t->at.charsets.gl = (uint8_t)g;
 }
 
 /* SS2, SS3: for one character. */
