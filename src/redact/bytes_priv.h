@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* bytes_priv.h -- questions about single bytes. */
+#ifndef REDACT_BYTES_PRIV_H
+#define REDACT_BYTES_PRIV_H
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline bool
+byte_in(const char *set, uint8_t c)
+{
+    return c && strchr(set, c);
+}
+
+/* Of a name or a number. */
+static inline bool
+byte_is_word(uint8_t c)
+{
+    return (c < 0x80 && isalnum(c)) || c == '_';
+}
+
+static inline bool
+byte_is_quote(uint8_t c)
+{
+    return c == '"' || c == '\'' || c == '`';
+}
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "redact/engine_priv.h"
+
+#include <errno.h>
+#include <hs_runtime.h>
+#include <stdlib.h>
+
+struct engine {
+    hs_database_t *leads, *shapes[PACK_SHAPES]; /* NULL: there are none */
+    hs_scratch_t *scratch;
+};
+
+struct engine_stream {
+    struct engine *engine; /* borrowed */
+    hs_stream_t *state;    /* NULL: no leads to look for */
+};
+
+static int
+code(hs_error_t e)
+{
+    return e == HS_SUCCESS ? 0 : e == HS_NOMEM ? -ENOMEM : ERR_DAMAGED;
+}
+
+static int
+load(hs_database_t **ret, hs_scratch_t **scratch, struct view bytes)
+{
+    if (!bytes.n)
+        return 0;
+    hs_error_t e = hs_deserialize_database((const char *)bytes.p, bytes.n, ret);
+    return code(e == HS_SUCCESS ? hs_alloc_scratch(*ret, scratch) : e);
+}
+
+int
+engine_open(struct engine **ret, const struct pack *pack)
+{
+    struct engine *e = calloc(1, sizeof(*e));
+    if (!e)
+        return -ENOMEM;
+    int r = load(&e->leads, &e->scratch, pack->lead_db);
+    for (size_t i = 0; !r && i < PACK_SHAPES; i++)
+        r = load(&e->shapes[i], &e->scratch, pack->shape_dbs[i]);
+    if (r) {
+        engine_close(e);
+        return r;
+    }
+    *ret = e;
+    return 0;
+}
+
+void
+engine_close(struct engine *e)
+{
+    if (!e)
+        return;
+    hs_free_scratch(e->scratch);
+    hs_free_database(e->leads);
+    for (size_t i = 0; i < PACK_SHAPES; i++)
+        hs_free_database(e->shapes[i]);
+    free(e);
+}
+
+size_t
+engine_size_bytes(const struct engine *e)
+{
+    size_t sum = 0, n;
+    if (e->leads && hs_database_size(e->leads, &n) == HS_SUCCESS)
+        sum += n;
+    for (size_t i = 0; i < PACK_SHAPES; i++)
+        if (e->shapes[i] && hs_database_size(e->shapes[i], &n) == HS_SUCCESS)
+            sum += n;
+    if (e->scratch && hs_scratch_size(e->scratch, &n) == HS_SUCCESS)
+        sum += n;
+    return sum;
+}
+
+int
+engine_stream_new(struct engine_stream **ret, struct engine *e)
+{
+    struct engine_stream *s = calloc(1, sizeof(*s));
+    if (!s)
+        return -ENOMEM;
+    s->engine = e;
+    int r = e->leads ? code(hs_open_stream(e->leads, 0, &s->state)) : 0;
+    if (r) {
+        free(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+void
+engine_stream_free(struct engine_stream *s)
+{
+    if (!s)
+        return;
+    hs_close_stream(s->state, s->engine->scratch, NULL, NULL);
+    free(s);
+}
+
+int
+engine_stream_reset(struct engine_stream *s)
+{
+    if (!s->state)
+        return 0;
+    return code(hs_reset_stream(s->state, 0, s->engine->scratch, NULL, NULL));
+}
+
+struct lead_call {
+    engine_lead_fn fn;
+    void *ctx;
+};
+
+static int
+on_lead(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
+        void *ctx)
+{
+    const struct lead_call *call = ctx;
+    (void)from, (void)flags;
+    call->fn(call->ctx, id, to);
+    return 0;
+}
+
+int
+engine_stream_scan(struct engine_stream *s, struct view text, engine_lead_fn fn,
+                   void *ctx)
+{
+    if (!s->state || !text.n)
+        return 0;
+    struct lead_call call = { fn, ctx };
+    return code(hs_scan_stream(s->state, (const char *)text.p, (unsigned)text.n, 0,
+                               s->engine->scratch, on_lead, &call));
+}
+
+static int
+on_shape(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
+         void *ctx)
+{
+    uint32_t *ends = ctx;
+    (void)from, (void)flags;
+    if (to > ends[id])
+        ends[id] = (uint32_t)to;
+    return 0;
+}
+
+int
+engine_shapes(struct engine *e, enum pack_shapes which, struct view text, uint32_t *ends)
+{
+    if (!e->shapes[which] || !text.n)
+        return 0;
+    return code(hs_scan(e->shapes[which], (const char *)text.p, (unsigned)text.n, 0,
+                        e->scratch, on_shape, ends));
+}

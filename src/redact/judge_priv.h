@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * judge_priv.h -- is this a secret, of which rule, and how far does it reach?
+ *
+ * Asked once for each candidate, when all of its text is there. The answer depends on
+ * nothing else, so that it is the same however the text came.
+ */
+#ifndef REDACT_JUDGE_PRIV_H
+#define REDACT_JUDGE_PRIV_H
+
+#include "redact/redact_priv.h"
+
+enum {
+    JUDGE_RULES = 64,
+    JUDGE_WRAPS = 64,
+    JUDGE_NEXT_LINE = '\n', /* the run ended with its line */
+    JUDGE_NEXT_END = -1,    /* with the input */
+    JUDGE_NEXT_CUT = -2,    /* it goes on, but nobody may wait any longer */
+};
+
+/* A line end inside of the text that a terminal would show as a wrap. */
+struct judge_wrap {
+    size_t at;    /* before text[at] */
+    uint32_t col; /* how many bytes the line had */
+};
+
+struct judge_rule {
+    uint16_t rule;
+    uint16_t
+        lead_n; /* bytes of the literal that the secret begins with; 0: it has none */
+};
+
+struct judge_sample {
+    struct view before; /* on the same line */
+    struct view text;   /* from the first byte of the secret to the end of the run */
+    int next;           /* the byte behind it, or one of JUDGE_NEXT_… */
+    const struct judge_rule *rules; /* in the order of their numbers */
+    size_t n_rules;
+    const struct judge_wrap *wraps;
+    size_t n_wraps;
+    uint32_t cols; /* of the terminal; 0: not known */
+};
+
+struct judge_verdict {
+    uint32_t rule;
+    size_t end;   /* in text */
+    bool is_open; /* the secret goes on behind the cut */
+};
+
+/* 1: a secret; 0: none; else an error. */
+int judge(struct redact *r, const struct judge_sample *s, struct judge_verdict *ret);
+
+#endif

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: MIT */
+#include "redact/lane_priv.h"
+
+#include "redact/bytes_priv.h"
+
+enum {
+    CONTEXT = 256,            /* clean bytes kept before what is still open */
+    CANDIDATES_MAX = 1 << 15, /* more do not fit into a slice and what is held */
+};
+
+struct lane_candidate {
+    uint64_t start, seen; /* clean: its first byte; how far its run has been followed */
+    uint64_t raw;         /* of its first byte */
+    struct judge_rule rules[JUDGE_RULES];
+    uint8_t n_rules;
+    uint8_t quote;       /* around it, or 0 */
+    bool is_escaped;     /* so is the quote: it stands in a string of a string */
+    bool is_after_slash; /* the next byte is escaped */
+    bool is_line;
+    bool is_through; /* known for a secret, and longer than we may hold */
+    uint32_t through_rule;
+    uint32_t window; /* the longest secret that its rules know */
+};
+
+struct fired {
+    uint32_t lead;
+    uint64_t end; /* clean */
+};
+
+/* -- storage -- */
+
+int
+lane_init(struct lane *l, struct redact *r)
+{
+    *l = (struct lane){ .redact = r };
+    for (size_t i = 0; i < r->n_packs; i++) {
+        int e = engine_stream_new(&l->scans[i], r->packs[i].engine);
+        if (e) {
+            lane_release(l);
+            return e;
+        }
+    }
+    return 0;
+}
+
+void
+lane_release(struct lane *l)
+{
+    for (size_t i = 0; i < REDACT_PACKS; i++)
+        engine_stream_free(l->scans[i]);
+    struct buf *const all[] = { &l->text,  &l->maps, &l->wraps,
+                                &l->fired, &l->open, &l->spans };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        buf_release(all[i]);
+}
+
+int
+lane_reset(struct lane *l)
+{
+    int e = 0;
+    for (size_t i = 0; !e && i < l->redact->n_packs; i++)
+        e = engine_stream_reset(l->scans[i]);
+    struct buf *const all[] = { &l->text,  &l->maps, &l->wraps,
+                                &l->fired, &l->open, &l->spans };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        buf_clear(all[i]);
+    l->base = l->scanned = l->line = 0;
+    l->block = (struct lane_block){ 0 };
+    return e;
+}
+
+static int
+failure(const struct lane *l)
+{
+    const struct buf *const all[] = { &l->text,  &l->maps, &l->wraps,
+                                      &l->fired, &l->open, &l->spans };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i]->failed)
+            return all[i]->failed;
+    return 0;
+}
+
+/* Takes n items of a size away from the front. */
+static void
+drop_front(struct buf *b, size_t n, size_t size)
+{
+    b->n -= n * size;
+    if (n && b->n)
+        memmove(b->p, b->p + n * size, b->n);
+}
+
+/* -- offsets -- */
+
+uint64_t
+lane_end(const struct lane *l)
+{
+    return l->base + l->text.n;
+}
+
+/* How many maps begin at or before an offset; by_raw says which. */
+static size_t
+maps_until(const struct lane *l, uint64_t offset, bool by_raw)
+{
+    const struct lane_map *maps = LANE_ITEMS(struct lane_map, &l->maps);
+    size_t low = 0, high = LANE_COUNT(struct lane_map, &l->maps);
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if ((by_raw ? maps[mid].raw : maps[mid].clean) <= offset)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+uint64_t
+lane_raw(const struct lane *l, uint64_t clean)
+{
+    const struct lane_map *maps = LANE_ITEMS(struct lane_map, &l->maps);
+    size_t n = maps_until(l, clean, false);
+    return n ? maps[n - 1].raw + (clean - maps[n - 1].clean) : 0;
+}
+
+uint64_t
+lane_clean(const struct lane *l, uint64_t raw)
+{
+    const struct lane_map *maps = LANE_ITEMS(struct lane_map, &l->maps);
+    size_t count = LANE_COUNT(struct lane_map, &l->maps), n = maps_until(l, raw, true);
+    if (!n)
+        return l->base;
+    uint64_t clean = maps[n - 1].clean + (raw - maps[n - 1].raw);
+    uint64_t end = n < count ? maps[n].clean : lane_end(l);
+    return clean < end ? clean : end;
+}
+
+static uint8_t
+at(const struct lane *l, uint64_t clean)
+{
+    return l->text.p[clean - l->base];
+}
+
+/* -- writing -- */
+
+void
+lane_put(struct lane *l, const uint8_t *p, size_t n, uint64_t raw)
+{
+    uint64_t clean = lane_end(l);
+    size_t count = LANE_COUNT(struct lane_map, &l->maps);
+    const struct lane_map *last = LANE_ITEMS(struct lane_map, &l->maps) + count - 1;
+    if (!count || last->raw + (clean - last->clean) != raw) {
+        struct lane_map map = { clean, raw };
+        buf_append(&l->maps, &map, sizeof(map));
+    }
+    buf_append(&l->text, p, n);
+}
+
+void
+lane_break(struct lane *l, uint64_t raw)
+{
+    lane_put(l, (const uint8_t *)"\n", 1, raw);
+    l->line = lane_end(l);
+}
+
+void
+lane_wrap(struct lane *l, uint64_t raw)
+{
+    uint64_t clean = lane_end(l);
+    if (clean == l->line) {
+        lane_break(l, raw); /* an empty line */
+        return;
+    }
+    uint64_t col = clean - l->line;
+    struct lane_wrap wrap = { clean, col < UINT32_MAX ? (uint32_t)col : UINT32_MAX };
+    buf_append(&l->wraps, &wrap, sizeof(wrap));
+    l->line = clean;
+}
+
+/* -- leads -- */
+
+/* How many wraps lie at or before an offset. */
+static size_t
+wraps_until(const struct lane *l, uint64_t clean)
+{
+    const struct lane_wrap *wraps = LANE_ITEMS(struct lane_wrap, &l->wraps);
+    size_t low = 0, high = LANE_COUNT(struct lane_wrap, &l->wraps);
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (wraps[mid].clean <= clean)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static bool
+has_wrap_at(const struct lane *l, uint64_t clean)
+{
+    size_t n = wraps_until(l, clean);
+    return n && LANE_ITEMS(struct lane_wrap, &l->wraps)[n - 1].clean == clean;
+}
+
+static bool
+are_hex(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isxdigit(p[i]))
+            return false;
+    return true;
+}
+
+/* Whether a token may begin here: behind no word, or behind an escape such as \n, \u0022,
+ * %3D whose last letter is none of a word. */
+static bool
+starts_word(const struct lane *l, uint64_t clean)
+{
+    size_t n = (size_t)(clean - l->base);
+    const uint8_t *p = l->text.p + n;
+    if (!n || !byte_is_word(p[-1]) || has_wrap_at(l, clean))
+        return true;
+    if (n >= 2 && p[-2] == '\\' && byte_in("nrtbfvae0", p[-1]))
+        return true;
+    if (n >= 3 && p[-3] == '%' && are_hex(p - 2, 2))
+        return true;
+    if (n >= 4 && p[-4] == '\\' && p[-3] == 'x' && are_hex(p - 2, 2))
+        return true;
+    return n >= 6 && p[-6] == '\\' && p[-5] == 'u' && are_hex(p - 4, 4);
+}
+
+struct scan_call {
+    struct lane *lane;
+    uint32_t first_lead;
+};
+
+static void
+on_lead(void *ctx, unsigned lead, uint64_t end)
+{
+    const struct scan_call *call = ctx;
+    struct fired f = { call->first_lead + lead, end };
+    buf_append(&call->lane->fired, &f, sizeof(f));
+}
+
+/* The candidate that begins at start, made if there is none; NULL when out of room. */
+static struct lane_candidate *
+candidate_at(struct lane *l, uint64_t start)
+{
+    size_t n = LANE_COUNT(struct lane_candidate, &l->open), i = n;
+    struct lane_candidate *v = LANE_ITEMS(struct lane_candidate, &l->open);
+    while (i && v[i - 1].start > start)
+        i--;
+    if (i && v[i - 1].start == start)
+        return &v[i - 1];
+    if (n == CANDIDATES_MAX || !buf_grow(&l->open, sizeof(*v)))
+        return NULL;
+    v = LANE_ITEMS(struct lane_candidate, &l->open);
+    memmove(v + i + 1, v + i, (n - i) * sizeof(*v));
+    v[i] = (struct lane_candidate){ .start = start,
+                                    .seen = start,
+                                    .raw = lane_raw(l, start) };
+    uint64_t before = start - l->base;
+    if (before && !has_wrap_at(l, start) && byte_is_quote(at(l, start - 1))) {
+        v[i].quote = at(l, start - 1);
+        v[i].is_escaped = before > 1 && at(l, start - 2) == '\\';
+    }
+    return &v[i];
+}
+
+/* Keeps them in order, each once. */
+static void
+add_rule(struct lane_candidate *c, uint32_t rule, size_t lead_n, uint32_t max)
+{
+    size_t i = c->n_rules;
+    while (i && c->rules[i - 1].rule > rule)
+        i--;
+    if (i && c->rules[i - 1].rule == rule) {
+        if (c->rules[i - 1].lead_n < lead_n)
+            c->rules[i - 1].lead_n = (uint16_t)lead_n;
+    } else if (c->n_rules < JUDGE_RULES) {
+        memmove(c->rules + i + 1, c->rules + i, (c->n_rules - i) * sizeof(c->rules[0]));
+        c->rules[i] = (struct judge_rule){ (uint16_t)rule, (uint16_t)lead_n };
+        c->n_rules++;
+    }
+    if (c->window < max)
+        c->window = max;
+}
+
+static void
+add_names(struct lane *l, struct lane_candidate *c, uint32_t rule, uint32_t last)
+{
+    for (; rule <= last; rule++)
+        if (l->redact->rules[rule]->names[0])
+            add_rule(c, rule, 0, REDACT_HOLD);
+}
+
+static void
+take_lead(struct lane *l, const struct fired *f)
+{
+    const struct redact *r = l->redact;
+    const struct pack_lead *lead = r->leads[f->lead];
+    uint32_t rule = r->lead_rules[f->lead];
+    size_t n = lead->kind == PACK_LEAD_TOKEN ? strlen(lead->literal) : 1;
+    uint64_t start = f->end - n;
+    if (lead->kind == PACK_LEAD_BLOCK) {
+        if (!r->is_off[rule])
+            block_begin(l, rule, f->end);
+        return;
+    }
+    if (start < l->base || lane_raw(l, f->end - 1) - lane_raw(l, start) >= REDACT_HOLD)
+        return;
+    bool is_token = lead->kind == PACK_LEAD_TOKEN;
+    if (is_token ? !lead->has_context && !starts_word(l, start) : has_wrap_at(l, start))
+        return;
+    struct lane_candidate *c = candidate_at(l, start);
+    if (!c)
+        return;
+    if (lead->kind == PACK_LEAD_NAME) {
+        add_names(l, c, rule, rule + (lead->last_rule - lead->rule));
+        return;
+    }
+    c->is_line |= r->rules[rule]->run == PACK_LINE;
+    add_rule(c, rule, is_token ? n : 0, r->rules[rule]->max);
+}
+
+static int
+scan(struct lane *l)
+{
+    struct view text = { l->text.p + (l->scanned - l->base),
+                         (size_t)(lane_end(l) - l->scanned) };
+    buf_clear(&l->fired);
+    for (size_t i = 0; i < l->redact->n_packs; i++) {
+        struct scan_call call = { l, l->redact->packs[i].first_lead };
+        int e = engine_stream_scan(l->scans[i], text, on_lead, &call);
+        if (e)
+            return e;
+    }
+    l->scanned = lane_end(l);
+    if (failure(l))
+        return failure(l);
+    const struct fired *f = LANE_ITEMS(struct fired, &l->fired);
+    for (size_t i = 0; i < LANE_COUNT(struct fired, &l->fired); i++)
+        take_lead(l, &f[i]);
+    return failure(l);
+}
+
+/* -- runs -- */
+
+/* Whether this byte ends the run. */
+static bool
+ends(struct lane_candidate *c, uint8_t byte)
+{
+    if (byte < 0x20 && byte != '\t')
+        return true;
+    if (c->quote) {
+        if (c->is_after_slash) {
+            c->is_after_slash = false;
+            return false;
+        }
+        c->is_after_slash = byte == '\\' && !c->is_escaped;
+        return byte == c->quote || (byte == '\\' && c->is_escaped);
+    }
+    if (c->is_line)
+        return byte_in("\"'`\\", byte);
+    return byte <= ' ' || byte == 0x7f || byte_in("\"'`\\<>", byte);
+}
+
+/* Follows the run; true when it can be judged, with what stands behind it in *ret_next.
+ */
+static bool
+follow(const struct lane *l, struct lane_candidate *c, uint64_t raw_end, bool is_end,
+       int *ret_next)
+{
+    uint64_t limit = lane_end(l), window = c->start + c->window + 1;
+    bool is_cut = raw_end - c->raw >= REDACT_HOLD;
+    if (is_cut && !c->is_through) {
+        uint64_t most = lane_clean(l, c->raw + REDACT_HOLD);
+        limit = most < limit ? most : limit;
+    }
+    if (window < limit && !c->is_through) {
+        limit = window;
+        is_cut = true;
+    }
+    while (c->seen < limit) {
+        uint8_t byte = at(l, c->seen);
+        if (ends(c, byte)) {
+            *ret_next = byte;
+            return true;
+        }
+        c->seen++;
+    }
+    *ret_next = is_cut && !c->is_through ? JUDGE_NEXT_CUT : JUDGE_NEXT_END;
+    return (is_cut && !c->is_through) || is_end;
+}
+
+/* -- verdicts -- */
+
+int
+lane_add_span(struct lane *l, uint64_t start, uint64_t end, uint32_t rule, bool is_more)
+{
+    struct lane_span s = { lane_raw(l, start), lane_raw(l, end - 1) + 1, rule, is_more };
+    return buf_append(&l->spans, &s, sizeof(s));
+}
+
+/* What stands before it on its line. */
+static struct view
+before(const struct lane *l, uint64_t start)
+{
+    const struct lane_wrap *wraps = LANE_ITEMS(struct lane_wrap, &l->wraps);
+    uint64_t from = start - l->base > CONTEXT ? start - CONTEXT : l->base;
+    size_t n = wraps_until(l, start);
+    if (n && wraps[n - 1].clean > from)
+        from = wraps[n - 1].clean;
+    for (uint64_t i = start; i > from; i--)
+        if (at(l, i - 1) == '\n')
+            from = i;
+    return (struct view){ l->text.p + (from - l->base), (size_t)(start - from) };
+}
+
+static size_t
+wraps_between(const struct lane *l, uint64_t start, uint64_t end,
+              struct judge_wrap ret[JUDGE_WRAPS])
+{
+    const struct lane_wrap *wraps = LANE_ITEMS(struct lane_wrap, &l->wraps);
+    size_t n = 0, last = end > start ? wraps_until(l, end - 1) : 0;
+    for (size_t i = wraps_until(l, start); i < last && n < JUDGE_WRAPS; i++)
+        ret[n++] = (struct judge_wrap){ (size_t)(wraps[i].clean - start), wraps[i].col };
+    return n;
+}
+
+/* Judges a candidate whose run has ended or was cut; true: keep it, its secret goes on.
+ */
+static int
+decide(struct lane *l, struct lane_candidate *c, int next)
+{
+    struct judge_wrap wraps[JUDGE_WRAPS];
+    struct judge_sample s = {
+        .before = before(l, c->start),
+        .text = { l->text.p + (c->start - l->base), (size_t)(c->seen - c->start) },
+        .next = next,
+        .rules = c->rules,
+        .n_rules = c->n_rules,
+        .wraps = wraps,
+        .n_wraps = wraps_between(l, c->start, c->seen, wraps),
+        .cols = l->cols,
+    };
+    if (has_wrap_at(l, c->seen) && next >= 0)
+        s.next = JUDGE_NEXT_LINE;
+    struct judge_verdict v;
+    int e = judge(l->redact, &s, &v);
+    if (e <= 0)
+        return e;
+    c->is_through = v.is_open;
+    c->through_rule = v.rule;
+    e = lane_add_span(l, c->start, c->start + v.end, v.rule, false);
+    return e ? e : v.is_open;
+}
+
+/* 1: it stays open; 0: done with; else an error. */
+static int
+settle_one(struct lane *l, struct lane_candidate *c, uint64_t raw_end, bool is_end)
+{
+    int next;
+    if (!c->is_through) {
+        if (!follow(l, c, raw_end, is_end, &next))
+            return 1;
+        int e = decide(l, c, next);
+        if (e <= 0)
+            return e;
+    }
+    uint64_t from = c->seen;
+    bool has_ended = follow(l, c, raw_end, is_end, &next);
+    int e = c->seen > from ? lane_add_span(l, from, c->seen, c->through_rule, true) : 0;
+    return e ? e : !has_ended;
+}
+
+int
+lane_settle(struct lane *l, uint64_t raw_end, bool is_end)
+{
+    int e = failure(l) ? failure(l) : scan(l);
+    struct lane_candidate *v = LANE_ITEMS(struct lane_candidate, &l->open);
+    size_t n = LANE_COUNT(struct lane_candidate, &l->open), kept = 0;
+    for (size_t i = 0; !e && i < n; i++) {
+        int stays = settle_one(l, &v[i], raw_end, is_end);
+        if (stays < 0)
+            e = stays;
+        else if (stays)
+            v[kept++] = v[i];
+    }
+    if (e)
+        return e;
+    l->open.n = kept * sizeof(*v);
+    return block_settle(l, raw_end, is_end);
+}
+
+/* -- what must wait -- */
+
+/* The longest end of the text that may be the beginning of a token's lead. */
+static uint64_t
+hold_lead(const struct lane *l, uint64_t raw_end)
+{
+    size_t longest = l->redact->literal_max;
+    size_t n = longest && l->text.n > longest - 1 ? longest - 1 : l->text.n;
+    for (; n; n--) {
+        uint64_t start = lane_end(l) - n;
+        struct view text = { l->text.p + l->text.n - n, n };
+        if (!redact_may_lead(l->redact, text, starts_word(l, start)))
+            continue;
+        uint64_t raw = lane_raw(l, start);
+        if (raw_end - raw < REDACT_HOLD)
+            return raw;
+    }
+    return UINT64_MAX;
+}
+
+uint64_t
+lane_hold(const struct lane *l, uint64_t raw_end, bool at_rest)
+{
+    uint64_t hold = at_rest ? UINT64_MAX : hold_lead(l, raw_end);
+    const struct lane_candidate *v = LANE_ITEMS(struct lane_candidate, &l->open);
+    for (size_t i = 0; i < LANE_COUNT(struct lane_candidate, &l->open); i++)
+        if (!v[i].is_through && v[i].raw < hold)
+            hold = v[i].raw;
+    if (l->block.is_on && l->block.from < lane_end(l)) {
+        uint64_t raw = lane_raw(l, l->block.from);
+        hold = raw < hold ? raw : hold;
+    }
+    return hold;
+}
+
+bool
+lane_goes_on(const struct lane *l)
+{
+    const struct lane_candidate *v = LANE_ITEMS(struct lane_candidate, &l->open);
+    for (size_t i = 0; i < LANE_COUNT(struct lane_candidate, &l->open); i++)
+        if (v[i].is_through)
+            return true;
+    return l->block.is_on && l->block.has_material;
+}
+
+void
+lane_trim(struct lane *l, uint64_t raw)
+{
+    uint64_t clean = lane_clean(l, raw);
+    uint64_t base = clean > l->base + CONTEXT ? clean - CONTEXT : l->base;
+    const struct lane_candidate *v = LANE_ITEMS(struct lane_candidate, &l->open);
+    if (l->open.n && v[0].is_through && v[0].seen < base)
+        base = v[0].seen;
+    drop_front(&l->text, (size_t)(base - l->base), 1);
+    l->base = base;
+    size_t n = maps_until(l, base, false);
+    drop_front(&l->maps, n ? n - 1 : 0, sizeof(struct lane_map));
+    drop_front(&l->wraps, base ? wraps_until(l, base - 1) : 0, sizeof(struct lane_wrap));
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include "redact/name_priv.h"
+
+#include <strings.h>
+
+enum { NAME_MAX_BYTES = 64, NAME_MAX_WORDS = 3 };
+
+/* -- stepping back: each takes the end of what is left, and gives the new one -- */
+
+static bool
+is_name_byte(uint8_t c)
+{
+    return byte_is_word(c) || c == '.' || c == '-';
+}
+
+static size_t
+back_blanks(struct view v, size_t i)
+{
+    while (i && (v.p[i - 1] == ' ' || v.p[i - 1] == '\t'))
+        i--;
+    return i;
+}
+
+/* A quote, and the backslashes of however many levels of JSON it is in. */
+static size_t
+back_quote(struct view v, size_t i)
+{
+    if (!i || !byte_is_quote(v.p[i - 1]))
+        return i;
+    for (i--; i && v.p[i - 1] == '\\';)
+        i--;
+    return i;
+}
+
+static size_t
+back_word(struct view v, size_t i, const char *word)
+{
+    size_t n = strlen(word);
+    if (i < n || strncasecmp((const char *)v.p + i - n, word, n) != 0 ||
+        (i > n && is_name_byte(v.p[i - n - 1])))
+        return i;
+    return i - n;
+}
+
+static size_t
+back_scheme(struct view v, size_t i)
+{
+    static const char *const schemes[] = { "bearer", "basic", "token", "bot", "apikey" };
+    size_t end = back_blanks(v, i);
+    for (size_t k = 0; end < i && k < sizeof(schemes) / sizeof(schemes[0]); k++) {
+        size_t start = back_word(v, end, schemes[k]);
+        if (start < end)
+            return start;
+    }
+    return i;
+}
+
+/* Sets *ret_op; i when there is none. */
+static size_t
+back_operator(struct view v, size_t i, enum name_op *ret_op)
+{
+    size_t end = back_blanks(v, i);
+    uint8_t c = end ? v.p[end - 1] : 0;
+    size_t start = end;
+    if (c == '(' || c == ',') {
+        *ret_op = NAME_ARGUMENT;
+        return back_blanks(v, end - 1);
+    }
+    while (start && end - start < 3 && byte_in("=:>-", v.p[start - 1]))
+        start--;
+    while (start < end && v.p[start] == '-' && (end - start != 2 || v.p[end - 1] != '>'))
+        start++; /* a dash is of the name, but for "->" */
+    if (start < end) {
+        *ret_op = NAME_ASSIGN;
+        return back_blanks(v, start);
+    }
+    if (end == i)
+        return i;
+    size_t verb = back_word(v, end, "is");
+    if (verb == end)
+        verb = back_word(v, end, "was");
+    *ret_op = NAME_PROSE;
+    return back_blanks(v, verb);
+}
+
+/* `: Type` before an operator. */
+static size_t
+back_type(struct view v, size_t i)
+{
+    size_t start = i;
+    while (start && i - start < 24 &&
+           (isalnum(v.p[start - 1]) || byte_in("_[]&<>.|?", v.p[start - 1])))
+        start--;
+    if (start == i)
+        return i;
+    start = back_blanks(v, start);
+    return start && v.p[start - 1] == ':' ? back_blanks(v, start - 1) : i;
+}
+
+static struct view
+back_name(struct view v, size_t i)
+{
+    if (i && v.p[i - 1] == ']')
+        i--;
+    i = back_quote(v, i);
+    size_t start = i, words = 1;
+    while (start && i - start < NAME_MAX_BYTES) {
+        uint8_t c = v.p[start - 1];
+        bool is_gap = c == ' ' && start > 1 && isalnum(v.p[start - 2]);
+        if (!is_name_byte(c) && !(is_gap && words++ < NAME_MAX_WORDS))
+            break;
+        start--;
+    }
+    return (struct view){ v.p + start, i - start };
+}
+
+/* -- readings -- */
+
+static size_t
+read_from(struct view before, size_t i, struct name name, bool skips_type,
+          struct name *ret)
+{
+    size_t end = back_operator(before, i, &name.op);
+    if (end == i)
+        return 0;
+    name.is_tight = !name.is_quoted && end + 1 == i && before.p[end] == '=';
+    size_t name_end = skips_type ? back_type(before, end) : end;
+    if (skips_type && name_end == end)
+        return 0;
+    name.text = back_name(before, name_end);
+    size_t dash = name.text.n;
+    while (dash && name.text.p[dash - 1] != ' ')
+        dash--;
+    if (name.op == NAME_PROSE && name.text.n > dash && name.text.p[dash] == '-')
+        name.op = NAME_FLAG;
+    *ret = name;
+    return name.text.n ? 1 : 0;
+}
+
+size_t
+name_read(struct view before, struct name ret[NAME_READINGS])
+{
+    size_t n = 0, i = back_quote(before, before.n);
+    struct name name = { .is_quoted = i < before.n };
+    if (name.is_quoted && i > 1 && byte_in("bfru@$", before.p[i - 1]) &&
+        !is_name_byte(before.p[i - 2]))
+        i--; /* b"…", f'…' */
+    n += read_from(before, i, name, false, &ret[n]);
+    n += read_from(before, i, name, true, &ret[n]);
+    size_t scheme = back_scheme(before, i);
+    if (scheme < i) {
+        size_t inner = back_quote(before, scheme);
+        name.is_quoted = inner < scheme;
+        n += read_from(before, inner, name, false, &ret[n]);
+    }
+    return n;
+}
+
+/* -- words in names -- */
+
+/* How many bytes of name one word takes at its start; 0: none. */
+static size_t
+match_word(struct view name, struct view word)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < word.n; i++) {
+        if (word.p[i] == '_') {
+            if (at < name.n && byte_in("_-. ", name.p[at]))
+                at++;
+            continue;
+        }
+        if (at == name.n || tolower(name.p[at]) != word.p[i])
+            return 0;
+        at++;
+    }
+    return at;
+}
+
+static bool
+find_word(struct view name, struct view word, struct view *ret_rest)
+{
+    for (size_t i = name.n; i--;) {
+        size_t n = match_word((struct view){ name.p + i, name.n - i }, word);
+        struct view rest = { name.p + i + n, name.n - i - n };
+        if (!n || memchr(rest.p, ' ', rest.n))
+            continue;
+        *ret_rest = rest;
+        return true;
+    }
+    return false;
+}
+
+bool
+name_has(struct view name, const char *words, struct view *ret_rest)
+{
+    while (*words) {
+        size_t n = strcspn(words, " ");
+        if (n && find_word(name, (struct view){ (const uint8_t *)words, n }, ret_rest))
+            return true;
+        words += n + strspn(words + n, " ");
+    }
+    return false;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+#include "redact/project_priv.h"
+
+#include <strings.h>
+
+#include "redact/bytes_priv.h"
+
+enum {
+    ESC = 0x1b,
+    INDENT_MAX = 16,
+    PARAM_MAX = 1 << 16,
+};
+
+/* -- blanks and line ends of a terminal -- */
+
+/* The blank that was kept back is one after all. */
+static void
+put_space(struct project *p, struct lane *text)
+{
+    if (p->has_space)
+        lane_put(text, (const uint8_t *)" ", 1, p->space_raw);
+    p->has_space = false;
+}
+
+/* Anything but a line feed behind " \r": a shell wrapped its input line. */
+static void
+end_space_cr(struct project *p, struct lane *text, uint64_t raw, bool is_line_feed)
+{
+    if (!p->has_space_cr)
+        return;
+    p->has_space_cr = false;
+    if (is_line_feed)
+        put_space(p, text);
+    p->has_space = false;
+    lane_wrap(text, raw);
+    p->indent = INDENT_MAX;
+}
+
+static void
+new_line(struct project *p, struct lane *text, uint64_t raw)
+{
+    put_space(p, text);
+    lane_wrap(text, raw);
+    p->indent = INDENT_MAX;
+}
+
+static void
+break_text(struct project *p, struct lane *text, uint64_t raw)
+{
+    put_space(p, text);
+    lane_break(text, raw);
+    p->indent = 0;
+}
+
+static void
+carriage_return(struct project *p, struct lane *text, uint64_t raw)
+{
+    if (p->has_cr)
+        return; /* "\r\r\n" */
+    if (p->has_space)
+        p->has_space_cr = true;
+    else
+        new_line(p, text, raw);
+}
+
+static void
+control(struct project *p, struct lane *text, uint8_t c, uint64_t raw)
+{
+    bool had_cr = p->has_cr;
+    end_space_cr(p, text, raw, c == '\n');
+    if (c == '\r')
+        carriage_return(p, text, raw);
+    p->has_cr = c == '\r';
+    switch (c) {
+    case '\n':
+        if (!had_cr)
+            new_line(p, text, raw);
+        break;
+    case '\t':
+    case '\b':
+    case '\v':
+    case '\f':
+        break_text(p, text, raw);
+        break;
+    default: /* shows nothing */
+        break;
+    }
+}
+
+/* -- printable text -- */
+
+/* How many bytes from p on are text as they stand. */
+static size_t
+plain_run(const struct project *p, const uint8_t *bytes, size_t n)
+{
+    size_t i = 0;
+    if (p->is_terminal) {
+        while (i < n && bytes[i] >= 0x20 && bytes[i] != 0x7f)
+            i++;
+        return i;
+    }
+    const uint8_t *esc = memchr(bytes, ESC, n);
+    return esc ? (size_t)(esc - bytes) : n;
+}
+
+static void
+print(struct project *p, struct lane *text, const uint8_t *bytes, size_t n, uint64_t raw,
+      uint8_t *kinds)
+{
+    size_t i = 0;
+    memset(kinds, PROJECT_TEXT, n);
+    if (p->is_terminal) {
+        end_space_cr(p, text, raw, false);
+        p->has_cr = false;
+        for (; i < n && p->indent && bytes[i] == ' '; i++, p->indent--)
+            kinds[i] = PROJECT_OTHER;
+        if (i == n)
+            return;
+        p->indent = 0;
+        put_space(p, text);
+        if (bytes[n - 1] == ' ') {
+            p->has_space = true; /* is there a "\r" behind it? */
+            p->space_raw = raw + --n;
+        }
+    }
+    if (n > i)
+        lane_put(text, bytes + i, n - i, raw + i);
+}
+
+/* -- sequences -- */
+
+/* ESC [ … final: does it leave the cursor alone, begin a line, or jump? */
+static void
+end_csi(struct project *p, struct lane *text, uint8_t final, uint64_t raw)
+{
+    if (p->is_private || p->is_odd)
+        return; /* modes, cursor shapes, queries */
+    uint32_t col = p->n_params > 1 ? p->params[1] : 1;
+    if (final == 'G')
+        col = p->n_params ? p->params[0] : 1;
+    if (byte_in("mKJXnctbhlqgi", final))
+        return;
+    if (p->is_terminal && byte_in("HfGE", final) && col <= 1)
+        new_line(p, text, raw);
+    else
+        break_text(p, text, raw);
+}
+
+static void
+csi_byte(struct project *p, struct lane *text, uint8_t c, uint64_t raw)
+{
+    if (c >= 0x40 && c < 0x7f) {
+        p->state = PROJECT_GROUND;
+        end_csi(p, text, c, raw);
+    } else if (c >= '0' && c <= '9') {
+        if (!p->n_params)
+            p->n_params = 1;
+        uint32_t *param = &p->params[p->n_params - 1];
+        if (p->n_params <= 2 && *param < PARAM_MAX)
+            *param = *param * 10 + (c - '0');
+    } else if (c == ';') {
+        p->n_params = p->n_params ? p->n_params + 1 : 2;
+        if (p->n_params > 3)
+            p->n_params = 3;
+    } else if (c >= '<' && c <= '?') {
+        p->is_private = true;
+    } else if (c >= 0x20 && c < 0x30) {
+        p->is_odd = true;
+    }
+}
+
+static void
+begin_csi(struct project *p)
+{
+    p->state = PROJECT_CSI;
+    p->is_private = p->is_odd = false;
+    p->n_params = 0;
+    p->params[0] = p->params[1] = 0;
+}
+
+static void
+escape_byte(struct project *p, struct lane *text, uint8_t c, uint64_t raw)
+{
+    p->state = PROJECT_GROUND;
+    if (c == '[') {
+        begin_csi(p);
+    } else if (byte_in("]P^_X", c)) {
+        p->state = PROJECT_PAYLOAD;
+    } else if (c >= 0x20 && c < 0x30) {
+        p->state = PROJECT_ESC_MORE;
+    } else if (c == 'E' && p->is_terminal) {
+        new_line(p, text, raw);
+    } else if (byte_in("78DEMc", c)) {
+        break_text(p, text, raw); /* the cursor moves */
+    }
+}
+
+/* In a payload: BEL, ESC \, CAN and SUB end it. Returns how many bytes it took. */
+static size_t
+payload(struct project *p, struct lane *string, const uint8_t *bytes, size_t n,
+        uint64_t raw, uint8_t *kinds)
+{
+    size_t run = 0;
+    while (run < n && !byte_in("\a\x18\x1a\x1b", bytes[run]))
+        run++;
+    memset(kinds, PROJECT_STRING, run);
+    if (run)
+        lane_put(string, bytes, run, raw);
+    if (run == n)
+        return n;
+    kinds[run] = PROJECT_OTHER;
+    p->state = bytes[run] == ESC ? PROJECT_PAYLOAD_ESC : PROJECT_GROUND;
+    if (p->state == PROJECT_GROUND)
+        lane_break(string, raw + run);
+    return run + 1;
+}
+
+/* One byte of a sequence. */
+static enum project_kind
+sequence_byte(struct project *p, struct lane lanes[], uint8_t c, uint64_t raw)
+{
+    struct lane *text = &lanes[PROJECT_TEXT];
+    if (p->state == PROJECT_PAYLOAD_ESC) {
+        lane_break(&lanes[PROJECT_STRING], raw);
+        p->state = c == '\\' ? PROJECT_GROUND : PROJECT_ESC; /* of another sequence */
+        if (c == '\\')
+            return PROJECT_OTHER;
+    }
+    if (!p->is_terminal && (c <= ' ' || byte_is_quote(c) || c == '\\') && c != ESC) {
+        p->state = PROJECT_GROUND; /* it was none */
+        lane_put(text, &c, 1, raw);
+        return PROJECT_TEXT;
+    }
+    if (c == ESC)
+        p->state = PROJECT_ESC;
+    else if (c == 0x18 || c == 0x1a)
+        p->state = PROJECT_GROUND;
+    else if (c < 0x20)
+        control(p, text, c, raw);
+    else if (p->state == PROJECT_CSI)
+        csi_byte(p, text, c, raw);
+    else if (p->state == PROJECT_ESC)
+        escape_byte(p, text, c, raw);
+    else if (c >= 0x30)
+        p->state = PROJECT_GROUND; /* a charset, say */
+    return PROJECT_OTHER;
+}
+
+/* A CSI that is spelled out. Its length, 0: it is none, or -1: the next bytes tell. */
+static int
+spelled_csi(const uint8_t *bytes, size_t n)
+{
+    static const char *const spellings[] = { "\\u001b[", "\\x1b[", "\\033[", "\\e[" };
+    for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+        size_t len = strlen(spellings[i]);
+        if (!strncasecmp((const char *)bytes, spellings[i], n < len ? n : len))
+            return n < len ? -1 : (int)len;
+    }
+    return 0;
+}
+
+/* The next backslash of a text that spells out a CSI, or may; *ret_len as above. */
+static size_t
+find_spelled(const uint8_t *bytes, size_t n, int *ret_len)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *slash = memchr(bytes + i, '\\', n - i);
+        if (!slash)
+            break;
+        i = (size_t)(slash - bytes);
+        *ret_len = spelled_csi(slash, n - i);
+        if (*ret_len)
+            return i;
+    }
+    *ret_len = 0;
+    return n;
+}
+
+size_t
+project_feed(struct project *p, struct lane lanes[PROJECT_LANES], const uint8_t *bytes,
+             size_t n, uint64_t raw, uint8_t *kinds, bool is_end)
+{
+    struct lane *text = &lanes[PROJECT_TEXT];
+    size_t i = 0;
+    while (i < n) {
+        if (p->state == PROJECT_PAYLOAD) {
+            i += payload(p, &lanes[PROJECT_STRING], bytes + i, n - i, raw + i, kinds + i);
+            continue;
+        }
+        if (p->state != PROJECT_GROUND) {
+            kinds[i] = (uint8_t)sequence_byte(p, lanes, bytes[i], raw + i);
+            i++;
+            continue;
+        }
+        size_t run = plain_run(p, bytes + i, n - i);
+        bool is_all = run == n - i;
+        int spelled = 0;
+        if (!p->is_terminal)
+            run = find_spelled(bytes + i, run, &spelled);
+        if (run)
+            print(p, text, bytes + i, run, raw + i, kinds + i);
+        i += run;
+        if (spelled < 0 && !is_end && is_all)
+            return i;
+        if (spelled > 0) {
+            memset(kinds + i, PROJECT_OTHER, (size_t)spelled);
+            i += (size_t)spelled;
+            begin_csi(p);
+        } else if (spelled < 0) {
+            print(p, text, bytes + i, 1, raw + i, kinds + i);
+            i++;
+        } else if (i < n && bytes[i] == ESC) {
+            kinds[i++] = PROJECT_OTHER;
+            p->state = PROJECT_ESC;
+        } else if (i < n) {
+            kinds[i] = PROJECT_OTHER;
+            control(p, text, bytes[i], raw + i);
+            i++;
+        }
+    }
+    return n;
+}
+
+void
+project_end(struct project *p, struct lane lanes[PROJECT_LANES])
+{
+    p->has_space_cr = false;
+    put_space(p, &lanes[PROJECT_TEXT]);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* redact_priv.h -- the rules at work: packs, their engines, and what is derived from
+ * them. */
+#ifndef REDACT_REDACT_PRIV_H
+#define REDACT_REDACT_PRIV_H
+
+#include "redact/engine_priv.h"
+#include "redact/pack_priv.h"
+#include "redact/redact.h"
+
+enum { REDACT_PACKS = 2 }; /* built in, and the user's */
+
+/* Leads and rules are numbered through all packs; the user's come first, as they are more
+ * special. */
+struct redact_pack {
+    struct pack pack;
+    struct engine *engine;
+    struct buf bytes; /* of the user's */
+    uint32_t first_rule, first_lead;
+};
+
+struct redact_literal {
+    const char *text;
+    size_t n;
+    bool has_context;
+};
+
+struct redact {
+    struct redact_pack packs[REDACT_PACKS];
+    size_t n_packs;
+    uint32_t n_rules, n_leads;
+    const struct pack_rule **rules; /* borrowed from the packs */
+    const struct pack_lead **leads;
+    uint32_t *lead_rules;            /* the rule of a lead, numbered through */
+    bool *is_off;                    /* by rule */
+    uint32_t *ends;                  /* by rule: room for engine_shapes() */
+    struct redact_literal *literals; /* what tokens begin with, sorted */
+    size_t n_literals, literal_max;
+};
+
+/* Whether text, which ends where the input ends for now, may be the beginning of a
+ * token's lead. starts_word: it stands where a token may begin. */
+bool redact_may_lead(const struct redact *r, struct view text, bool starts_word);
+/* By an `allow` line of any pack. */
+bool redact_is_allowed(const struct redact *r, struct view secret);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stream.c -- bytes in, masked bytes out.
+ *
+ * Each slice of the input is projected onto the lanes, which say what is a secret and
+ * from where on it is too early to tell. What lies before that goes out: everything that
+ * is no text of a secret as it is.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "redact/bytes_priv.h"
+#include "redact/project_priv.h"
+
+enum { SLICE = 16 << 10 };
+
+/* The mask that is being written in one lane. */
+struct mask {
+    bool is_on;
+    bool is_untold;      /* on_find does not know of it yet */
+    uint64_t start, end; /* raw */
+    uint32_t rule;
+    uint8_t last; /* byte that it hid */
+    size_t next;  /* span to come */
+};
+
+struct redact_stream {
+    struct redact *redact; /* borrowed */
+    struct redact_options opt;
+    struct project project;
+    struct lane lanes[PROJECT_LANES];
+    struct mask masks[PROJECT_LANES];
+    struct buf raw, kinds; /* what is not handed out yet */
+    uint64_t base;         /* raw offset of raw.p[0] */
+    size_t projected;      /* how many of them the lanes know */
+    int failed;
+};
+
+/* -- lifecycle -- */
+
+static int
+reset(struct redact_stream *s)
+{
+    int e = 0;
+    for (size_t i = 0; i < PROJECT_LANES; i++) {
+        int r = lane_reset(&s->lanes[i]);
+        e = e ? e : r;
+        s->masks[i] = (struct mask){ 0 };
+        s->lanes[i].cols = s->opt.cols;
+    }
+    s->project = (struct project){ .is_terminal = s->opt.is_terminal };
+    if (s->raw.p)
+        explicit_bzero(s->raw.p, s->raw.cap);
+    buf_clear(&s->raw);
+    buf_clear(&s->kinds);
+    s->base = s->projected = 0;
+    return e;
+}
+
+int
+redact_stream_new(struct redact_stream **ret, struct redact *r,
+                  const struct redact_options *opt)
+{
+    struct redact_stream *s = calloc(1, sizeof(*s));
+    if (!s)
+        return -ENOMEM;
+    s->redact = r;
+    s->opt = *opt;
+    int e = 0;
+    for (size_t i = 0; !e && i < PROJECT_LANES; i++)
+        e = lane_init(&s->lanes[i], r);
+    if (!e)
+        e = reset(s);
+    if (e) {
+        redact_stream_free(s);
+        return e;
+    }
+    *ret = s;
+    return 0;
+}
+
+void
+redact_stream_free(struct redact_stream *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < PROJECT_LANES; i++)
+        lane_release(&s->lanes[i]);
+    if (s->raw.p)
+        explicit_bzero(s->raw.p, s->raw.cap);
+    buf_release(&s->raw);
+    buf_release(&s->kinds);
+    free(s);
+}
+
+void
+redact_stream_reset(struct redact_stream *s)
+{
+    s->failed = reset(s);
+}
+
+size_t
+redact_stream_held(const struct redact_stream *s)
+{
+    return s->raw.n;
+}
+
+void
+redact_stream_resize(struct redact_stream *s, uint32_t cols)
+{
+    s->opt.cols = cols;
+    for (size_t i = 0; i < PROJECT_LANES; i++)
+        s->lanes[i].cols = cols;
+}
+
+/* -- masks -- */
+
+/* Whether a character that begins with these two bytes takes two columns; roughly, but
+ * enough for the layout of what people use as passwords. */
+static bool
+is_wide(uint8_t lead, uint8_t second)
+{
+    static const struct {
+        uint8_t lead, from, to;
+    } wide[] = {
+        { 0xe1, 0x84, 0x85 }, { 0xe2, 0xba, 0xbf }, { 0xe3, 0x80, 0xbf },
+        { 0xea, 0x80, 0x93 }, { 0xea, 0xb0, 0xbf }, { 0xed, 0x80, 0x9e },
+        { 0xef, 0xa4, 0xab }, { 0xef, 0xbc, 0xbd }, { 0xf0, 0x9f, 0x9f },
+        { 0xf0, 0xa0, 0xbf },
+    };
+    if ((lead >= 0xe4 && lead <= 0xe9) || lead == 0xeb || lead == 0xec)
+        return true;
+    for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+        if (wide[i].lead == lead && second >= wide[i].from && second <= wide[i].to)
+            return true;
+    return false;
+}
+
+/* One byte for one byte, one column for one column: a character of several bytes becomes
+ * stars for its columns, and NULs, which terminals ignore. */
+static uint8_t
+star(uint8_t last, uint8_t c)
+{
+    if (c < 0x20 || c == 0x7f)
+        return c;
+    if (c < 0x80)
+        return '*';
+    if (c >= 0xc0)
+        return c == 0xcc || c == 0xcd ? 0 : '*'; /* combining marks take no column */
+    return last >= 0xe0 && is_wide(last, c) ? '*' : 0;
+}
+
+static void
+tell(const struct redact_stream *s, struct mask *m)
+{
+    struct redact_find find = { s->redact->rules[m->rule]->id, m->start, m->end };
+    if (m->is_untold && s->opt.on_find)
+        s->opt.on_find(s->opt.ctx, &find);
+    m->is_untold = false;
+}
+
+static void
+begin_mask(const struct redact_stream *s, struct mask *m, const struct lane_span *span,
+           uint64_t at, struct buf *out)
+{
+    bool is_new = !m->is_on && !span->is_more;
+    if (is_new) {
+        tell(s, m);
+        m->is_untold = true;
+        m->start = at;
+        m->rule = span->rule;
+        m->end = 0;
+    }
+    m->is_on = true;
+    m->end = span->end > m->end ? span->end : m->end;
+    if (is_new && !s->opt.keeps_length)
+        buf_printf(out, "[REDACTED:%s]", s->redact->rules[span->rule]->id);
+}
+
+/* Of one lane: the mask that ends before raw offset `at`, and those that begin there. */
+static void
+turn_masks(const struct redact_stream *s, struct mask *m, const struct buf *spans,
+           uint64_t at, struct buf *out)
+{
+    const struct lane_span *v = LANE_ITEMS(struct lane_span, spans);
+    if (at >= m->end)
+        m->is_on = false;
+    for (; m->next < LANE_COUNT(struct lane_span, spans) && v[m->next].start <= at;
+         m->next++)
+        if (v[m->next].end > at) /* else inside of another, or handed out at rest */
+            begin_mask(s, m, &v[m->next], at, out);
+}
+
+static int
+compare_spans(const void *a, const void *b)
+{
+    const struct lane_span *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->rule != y->rule)
+        return x->rule < y->rule ? -1 : 1;
+    return x->end > y->end ? -1 : x->end < y->end;
+}
+
+/* The first byte from `at` on that a mask may hide or begin at. */
+static uint64_t
+next_mask(const struct redact_stream *s, uint64_t at, uint64_t end)
+{
+    for (size_t i = 0; i < PROJECT_LANES; i++) {
+        const struct mask *m = &s->masks[i];
+        const struct buf *spans = &s->lanes[i].spans;
+        if (m->is_on)
+            return at;
+        if (m->next == LANE_COUNT(struct lane_span, spans))
+            continue;
+        uint64_t start = LANE_ITEMS(struct lane_span, spans)[m->next].start;
+        if (start < end)
+            end = start > at ? start : at;
+    }
+    return end;
+}
+
+static void
+hand_byte(struct redact_stream *s, uint64_t at, struct buf *out)
+{
+    uint8_t c = s->raw.p[at - s->base], kind = s->kinds.p[at - s->base];
+    for (size_t i = 0; i < PROJECT_LANES; i++)
+        turn_masks(s, &s->masks[i], &s->lanes[i].spans, at, out);
+    struct mask *m = kind < PROJECT_LANES ? &s->masks[kind] : NULL;
+    if (!m || !m->is_on) {
+        buf_append(out, &c, 1);
+        return;
+    }
+    uint8_t stars = star(m->last, c);
+    m->last = c;
+    if (s->opt.keeps_length)
+        buf_append(out, &stars, 1);
+}
+
+/* Hands out everything before raw offset `end`. */
+static int
+hand_out(struct redact_stream *s, uint64_t end, struct buf *out)
+{
+    for (size_t i = 0; i < PROJECT_LANES; i++) {
+        struct buf *spans = &s->lanes[i].spans;
+        qsort(spans->p, LANE_COUNT(struct lane_span, spans), sizeof(struct lane_span),
+              compare_spans);
+    }
+    uint64_t at = s->base;
+    while (at < end) {
+        uint64_t until = next_mask(s, at, end);
+        buf_append(out, s->raw.p + (at - s->base), (size_t)(until - at));
+        at = until;
+        if (at < end)
+            hand_byte(s, at++, out);
+    }
+    return out->failed;
+}
+
+/* -- the pass over a slice -- */
+
+/* Forgets what has been handed out. */
+static void
+drop(struct redact_stream *s, uint64_t end)
+{
+    size_t n = (size_t)(end - s->base);
+    if (!n)
+        return;
+    s->raw.n -= n;
+    s->kinds.n -= n;
+    memmove(s->raw.p, s->raw.p + n, s->raw.n);
+    memmove(s->kinds.p, s->kinds.p + n, s->kinds.n);
+    s->projected -= n;
+    s->base = end;
+    for (size_t i = 0; i < PROJECT_LANES; i++) {
+        struct lane *l = &s->lanes[i];
+        struct lane_span *v = LANE_ITEMS(struct lane_span, &l->spans);
+        size_t count = LANE_COUNT(struct lane_span, &l->spans), kept = 0;
+        for (size_t k = s->masks[i].next; k < count; k++)
+            v[kept++] = v[k];
+        l->spans.n = kept * sizeof(*v);
+        s->masks[i].next = 0;
+        lane_trim(l, end);
+    }
+}
+
+static uint64_t
+hold_point(const struct redact_stream *s, bool at_rest)
+{
+    uint64_t hold = s->base + s->projected, raw_end = s->base + s->raw.n;
+    for (size_t i = 0; i < PROJECT_LANES; i++) {
+        uint64_t h = lane_hold(&s->lanes[i], raw_end, at_rest);
+        hold = h < hold ? h : hold;
+    }
+    return hold > s->base ? hold : s->base;
+}
+
+static int
+pass(struct redact_stream *s, bool is_end, struct buf *out)
+{
+    size_t rest = s->raw.n - s->projected;
+    s->projected += project_feed(&s->project, s->lanes, s->raw.p + s->projected, rest,
+                                 s->base + s->projected, s->kinds.p + s->projected,
+                                 is_end);
+    if (is_end)
+        project_end(&s->project, s->lanes);
+    for (size_t i = 0; i < PROJECT_LANES; i++) {
+        int e = lane_settle(&s->lanes[i], s->base + s->raw.n, is_end);
+        if (e)
+            return e;
+    }
+    uint64_t end = is_end ? s->base + s->raw.n : hold_point(s, false);
+    int e = hand_out(s, end, out);
+    drop(s, end);
+    for (size_t i = 0; i < PROJECT_LANES; i++)
+        if (is_end || (s->masks[i].end <= end && !lane_goes_on(&s->lanes[i])))
+            tell(s, &s->masks[i]);
+    return e;
+}
+
+int
+redact_stream_feed(struct redact_stream *s, const void *p, size_t n, struct buf *out)
+{
+    const uint8_t *at = p;
+    while (!s->failed && n) {
+        size_t slice = n < SLICE ? n : SLICE;
+        s->failed = buf_append(&s->raw, at, slice);
+        if (!s->failed && !buf_grow(&s->kinds, slice))
+            s->failed = s->kinds.failed;
+        if (!s->failed)
+            s->failed = pass(s, false, out);
+        at += slice;
+        n -= slice;
+    }
+    return s->failed;
+}
+
+int
+redact_stream_flush(struct redact_stream *s, struct buf *out)
+{
+    int e = s->failed ? s->failed : pass(s, true, out);
+    redact_stream_reset(s);
+    s->failed = e ? e : s->failed;
+    return s->failed;
+}
+
+int
+redact_stream_rest(struct redact_stream *s, struct buf *out)
+{
+    if (s->failed)
+        return s->failed;
+    uint64_t end = hold_point(s, true);
+    s->failed = hand_out(s, end, out);
+    drop(s, end);
+    return s->failed;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* text.c -- whole texts: one feed and a flush; and command lines. */
+#include "redact/redact.h"
+
+#include "redact/value_priv.h"
+
+int
+redact_text(struct redact *r, const void *p, size_t n, struct buf *out)
+{
+    struct redact_stream *s;
+    struct redact_options opt = { 0 };
+    int e = redact_stream_new(&s, r, &opt);
+    if (e)
+        return e;
+    e = redact_stream_feed(s, p, n, out);
+    if (!e)
+        e = redact_stream_flush(s, out);
+    redact_stream_free(s);
+    return e;
+}
+
+/* -- names that tell -- */
+
+static struct view
+view_of(const char *s)
+{
+    return (struct view){ (const uint8_t *)s, strlen(s) };
+}
+
+static bool
+is_number(struct view v)
+{
+    for (size_t i = 0; i < v.n; i++)
+        if (!byte_in("0123456789.", v.p[i]))
+            return false;
+    return true;
+}
+
+/* --keyboard and --max-tokens 4096 hold no secret. */
+static bool
+names_secret(struct view name, struct view value)
+{
+    struct view rest;
+    if (!value.n)
+        return false;
+    if (name_has(name, "password passwd passphrase secret credential", &rest))
+        return !value_is_about(rest);
+    if (name_has(name, "token", &rest))
+        return !value_is_about(rest) && !is_number(value);
+    return name_has(name, "key", &rest) && (!rest.n || byte_in("_-.s", rest.p[0])) &&
+           !value_is_about(rest) && !is_number(value);
+}
+
+/* -- by content, with what stands before it -- */
+
+enum { HEAD_MAX = 256, FINDS_MAX = 64 };
+
+struct finds {
+    struct redact_find v[FINDS_MAX];
+    size_t n;
+};
+
+static void
+note(void *ctx, const struct redact_find *find)
+{
+    struct finds *f = ctx;
+    if (f->n < FINDS_MAX)
+        f->v[f->n++] = *find;
+}
+
+/* The tail of text from `from` on, masked; what lies before is context. */
+static int
+mask_tail(struct redact *r, const struct buf *text, size_t from, struct buf *out)
+{
+    struct finds finds = { .n = 0 };
+    struct redact_options opt = { .keeps_length = true, .on_find = note, .ctx = &finds };
+    struct redact_stream *s;
+    AUTO(buf) stars = { 0 };
+    int e = redact_stream_new(&s, r, &opt);
+    if (e)
+        return e;
+    e = redact_stream_feed(s, text->p, text->n, &stars);
+    if (!e)
+        e = redact_stream_flush(s, &stars);
+    redact_stream_free(s);
+    size_t at = from;
+    for (size_t i = 0; !e && i < finds.n; i++) {
+        if (finds.v[i].end <= at)
+            continue;
+        size_t start = finds.v[i].start > at ? (size_t)finds.v[i].start : at;
+        buf_append(out, stars.p + at, start - at);
+        buf_printf(out, "[REDACTED:%s]", finds.v[i].rule);
+        at = (size_t)finds.v[i].end;
+    }
+    if (!e)
+        e = buf_append(out, stars.p + at, stars.n - at);
+    return e ? e : out->failed;
+}
+
+/* -- command lines and environments -- */
+
+/* The part of --name=value or NAME=value behind the '=', or NULL. */
+static const char *
+value_of(const char *arg, struct view *ret_name)
+{
+    const char *equals = strchr(arg, '=');
+    *ret_name = view_of(arg);
+    if (!equals)
+        return NULL;
+    ret_name->n = (size_t)(equals - arg);
+    return equals + 1;
+}
+
+static int
+put_arg(struct redact *r, const char *before, const char *arg, const struct buf *head,
+        struct buf *out)
+{
+    struct view name;
+    const char *value = value_of(arg, &name);
+    if (value && !memchr(name.p, ' ', name.n) && names_secret(name, view_of(value))) {
+        buf_append(out, name.p, name.n + 1);
+        return buf_puts(out, "[REDACTED:argument]");
+    }
+    if (before && before[0] == '-' && before[1] == '-' && !strchr(before, '=') &&
+        arg[0] != '-' && names_secret(view_of(before), view_of(arg)))
+        return buf_puts(out, "[REDACTED:argument]");
+    AUTO(buf) text = { 0 };
+    size_t skip = head->n > HEAD_MAX ? head->n - HEAD_MAX : 0;
+    buf_append(&text, head->p + skip, head->n - skip);
+    size_t from = text.n;
+    buf_puts(&text, arg);
+    return text.failed ? text.failed : mask_tail(r, &text, from, out);
+}
+
+int
+redact_argv(struct redact *r, size_t n, const char *const *argv, struct buf *out)
+{
+    AUTO(buf) head = { 0 };
+    int e = buf_puts(&head, " ");
+    for (size_t i = 0; !e && i < n; i++) {
+        e = put_arg(r, i ? argv[i - 1] : NULL, argv[i], &head, out);
+        if (!e)
+            e = buf_append(out, "", 1);
+        buf_puts(&head, argv[i]);
+        buf_puts(&head, " ");
+        e = e ? e : head.failed;
+    }
+    return e;
+}
+
+int
+redact_env(struct redact *r, const char *assignment, struct buf *out)
+{
+    struct view name;
+    const char *value = value_of(assignment, &name);
+    if (!value || !names_secret(name, view_of(value)))
+        return redact_text(r, assignment, strlen(assignment), out);
+    buf_append(out, name.p, name.n + 1);
+    return buf_puts(out, "[REDACTED:variable]");
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * value_priv.h -- whether a text looks like a secret, or like what stands where one would
+ * be.
+ *
+ * The weak half of the scanner: for kinds without a format of their own. Everything here
+ * is a guess from how people write code, settings and documentation.
+ */
+#ifndef REDACT_VALUE_PRIV_H
+#define REDACT_VALUE_PRIV_H
+
+#include "redact/name_priv.h"
+
+/* Shannon, in 1/100 bit a byte. */
+uint32_t value_entropy(struct view v);
+/* `xxxx`, `<token>`, `your-key-here`, `${VAR}`, one character over and over … */
+bool value_is_placeholder(struct view v);
+/* Whether the name itself says that the value is none (token_type, password_url);
+ * rest: what follows the telling word. */
+bool value_is_about(struct view rest);
+/* The part of an unquoted run that is the value: without `&next=…` and trailing commas.
+ */
+struct view value_trim(struct view v);
+bool value_is_password(struct view v, const struct name *name);
+bool value_is_secret(struct view v, const struct name *name);
+
+#endif
