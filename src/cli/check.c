@@ -27,6 +27,7 @@ struct check {
     struct buf out;
     struct json json; /* into out */
     uint64_t secrets, files, files_with, skipped;
+    bool has_recording;
     int status; /* the first failure that was told */
 };
 
@@ -87,11 +88,9 @@ static void
 tell_recording(struct check *c)
 {
     cli_progress_end(&c->progress);
-    cli_say(c->self,
-            "'%s' is a recording, its text is packed; "
-            "look with: ahr cat FILE | ahr redact --check --terminal -",
-            c->path);
+    cli_say(c->self, "'%s' is a recording: not looked at", c->path);
     c->skipped++;
+    c->has_recording = true;
     if (!c->status)
         c->status = CLI_FAILED;
 }
@@ -100,6 +99,9 @@ static void
 tell_sum(struct check *c)
 {
     AUTO(buf) text = { 0 };
+    if (c->has_recording)
+        cli_say(c->self, "a recording's text is packed; look with: "
+                         "ahr cat FILE | ahr redact --check --terminal -");
     if (c->secrets) {
         cli_count(&text, c->secrets, "secret");
         buf_printf(&text, " in %" PRIu64 " of ", c->files_with);

@@ -28,9 +28,10 @@ struct cli_findings {
     void *ctx;
     struct buf masked;      /* the window */
     uint64_t masked_start;  /* byte of the stream that it begins with */
-    struct cli_found *list; /* what was found; those before `told` serve as masks only */
+    struct cli_found *list; /* by start; those before `told` serve as masks only */
     size_t count, cap, told;
-    uint64_t counted, line, line_start; /* the line that the byte `counted` is in */
+    uint64_t lines;        /* that have begun */
+    uint64_t *line_starts; /* where the latest of them did, a ring */
     struct buf excerpt;
     int failed;
 };

@@ -21,6 +21,12 @@ byte_is_word(uint8_t c)
     return (c < 0x80 && isalnum(c)) || c == '_';
 }
 
+static inline uint8_t
+byte_lower(uint8_t c)
+{
+    return c >= 'A' && c <= 'Z' ? (uint8_t)(c + ('a' - 'A')) : c;
+}
+
 static inline bool
 byte_is_quote(uint8_t c)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "redact/check_priv.h"
 
+#include "redact/bytes_priv.h"
+
 static int
 digit_of(const char *alphabet, uint8_t c)
 {
@@ -55,12 +57,6 @@ bech32_step(uint32_t sum, uint32_t value)
     return sum;
 }
 
-static uint8_t
-lower(uint8_t c)
-{
-    return c >= 'A' && c <= 'Z' ? (uint8_t)(c + 'a' - 'A') : c;
-}
-
 static bool
 has_bech32(struct view v)
 {
@@ -73,12 +69,12 @@ has_bech32(struct view v)
     size_t human = one - 1;
     uint32_t sum = 1;
     for (size_t i = 0; i < human; i++)
-        sum = bech32_step(sum, lower(v.p[i]) >> 5);
+        sum = bech32_step(sum, byte_lower(v.p[i]) >> 5);
     sum = bech32_step(sum, 0);
     for (size_t i = 0; i < human; i++)
-        sum = bech32_step(sum, lower(v.p[i]) & 31);
+        sum = bech32_step(sum, byte_lower(v.p[i]) & 31);
     for (size_t i = one; i < v.n; i++) {
-        int d = digit_of(alphabet, lower(v.p[i]));
+        int d = digit_of(alphabet, byte_lower(v.p[i]));
         if (d < 0)
             return false;
         sum = bech32_step(sum, (uint32_t)d);

@@ -4,6 +4,8 @@
 #include "redact/check_priv.h"
 #include "redact/value_priv.h"
 
+enum { VALUE_LEAST = 3 };
+
 /* One reading of a sample: up to one of its line ends. */
 struct reading {
     const struct judge_sample *sample; /* borrowed */
@@ -17,18 +19,16 @@ struct reading {
 
 /* -- one rule -- */
 
-/* A rule by name: is one of its names there, and not only about the secret? */
+/* A rule by name: is one of its names there? */
 static const struct name *
 find_name(struct reading *in, const struct pack_rule *rule)
 {
     if (!in->has_names)
         in->n_names = name_read(in->sample->before, in->names);
     in->has_names = true;
-    for (size_t i = 0; i < in->n_names; i++) {
-        struct view rest;
-        if (name_has(in->names[i].text, rule->names, &rest) && !value_is_about(rest))
+    for (size_t i = 0; i < in->n_names; i++)
+        if (name_tells(in->names[i].text, rule->names))
             return &in->names[i];
-    }
     return NULL;
 }
 
@@ -37,10 +37,11 @@ static struct name
 surroundings(const struct reading *in)
 {
     struct view b = in->sample->before;
-    struct name name = { .op = NAME_ASSIGN };
-    name.is_quoted = b.n && byte_is_quote(b.p[b.n - 1]);
-    name.is_tight = !name.is_quoted;
-    return name;
+    struct name names[NAME_READINGS];
+    if (name_read(b, names))
+        return names[0];
+    return (struct name){ .op = NAME_ASSIGN,
+                          .is_quoted = b.n && byte_is_quote(b.p[b.n - 1]) };
 }
 
 static bool
@@ -53,13 +54,11 @@ is_like_a_secret(const struct pack_rule *rule, struct view secret, size_t lead_n
         return true;
     if (check == CHECK_WRONG && rule->check != PACK_CHECK_CRC32_BASE62)
         return false;
-    if (value_is_placeholder(body))
-        return false;
-    if (rule->check == PACK_CHECK_PASSWORD)
-        return value_is_password(secret, name);
-    if (rule->check == PACK_CHECK_SECRET)
-        return value_is_secret(secret, name);
-    return value_entropy(body) >= rule->entropy;
+    bool is_like = rule->check == PACK_CHECK_PASSWORD ? value_is_password(secret, name)
+                   : rule->check == PACK_CHECK_SECRET
+                       ? value_is_secret(secret, name)
+                       : value_entropy(body) >= rule->entropy;
+    return is_like && !value_is_placeholder(body);
 }
 
 /* Where the secret ends by its pattern, with the right thing behind it; 0: it is none. */
@@ -101,12 +100,14 @@ static int
 end_of_rule(struct redact *r, struct reading *in, struct judge_rule which)
 {
     const struct pack_rule *rule = r->rules[which.rule];
-    struct name around = surroundings(in);
+    struct name around = { .op = NAME_ASSIGN };
     const struct name *name = &around;
     if (r->is_off[which.rule])
         return 0;
     if (rule->names[0] && !(name = find_name(in, rule)))
         return 0;
+    if (rule->check == PACK_CHECK_PASSWORD && !rule->names[0])
+        around = surroundings(in);
     size_t whole = name->is_quoted ? in->text.n : value_trim(in->text).n, end = whole;
     if (rule->pattern[0]) {
         int e = ask_shapes(r, in, which.lead_n ? PACK_TOKENS : PACK_VALUES);
@@ -134,6 +135,8 @@ read_as(struct redact *r, const struct judge_sample *s, size_t n, int next,
         struct judge_verdict *ret)
 {
     struct reading in = { .sample = s, .text = { s->text.p, n }, .next = next };
+    if (!s->rules[0].lead_n && value_trim(in.text).n < VALUE_LEAST)
+        return 0; /* a count, mostly */
     for (size_t i = 0; i < s->n_rules; i++) {
         int end = end_of_rule(r, &in, s->rules[i]);
         if (end < 0)
@@ -169,6 +172,35 @@ palette_of(struct view v)
     return p;
 }
 
+static bool
+is_hex(struct view v)
+{
+    for (size_t i = 0; i < v.n; i++)
+        if (!isxdigit(v.p[i]))
+            return false;
+    return true;
+}
+
+/* Characters of random texts: all three kinds, or digits and the letters of hex. */
+static bool
+is_random(struct view v, const struct palette *p)
+{
+    return p->has_digit && ((p->has_lower && p->has_upper) || is_hex(v));
+}
+
+/* No character of a kind that was not there before. */
+static bool
+is_alike(const struct palette *a, const struct palette *b, bool may_add_symbols)
+{
+    if ((b->has_digit && !a->has_digit) || (b->has_lower && !a->has_lower) ||
+        (b->has_upper && !a->has_upper))
+        return false;
+    for (uint8_t i = 0; i < 128; i++)
+        if (b->symbols[i] && !a->symbols[i] && !(may_add_symbols && byte_in("+/=_-.", i)))
+            return false;
+    return true;
+}
+
 /*
  * Whether what follows a line end goes on with what stands before it, and is not the
  * first word of the next line: the line was full, the characters are of the same kinds,
@@ -179,27 +211,28 @@ goes_on(const struct judge_sample *s, const struct judge_wrap *wrap, size_t end)
 {
     struct view head = { s->text.p, wrap->at };
     struct view more = { s->text.p + wrap->at, end - wrap->at };
-    if (s->cols ? wrap->col + 12 < s->cols : wrap->col < 24)
+    if (!judge_is_full(wrap->col, s->cols))
         return false;
+    if (s->cols && wrap->col >= s->cols)
+        return true; /* to the last column */
     struct palette a = palette_of(head), b = palette_of(more);
-    if ((b.has_digit && !a.has_digit) || (b.has_lower && !a.has_lower) ||
-        (b.has_upper && !a.has_upper))
+    bool is_rest_random = is_random(more, &b);
+    if (head.n < 8 && is_rest_random)
+        return true;
+    if (!is_alike(&a, &b, is_rest_random) || (is_hex(head) && !is_hex(more)))
         return false;
-    for (size_t i = 0; i < 128; i++)
-        if (b.symbols[i] && !a.symbols[i])
-            return false;
-    if (more.n < 4 || b.has_digit)
+    if (b.has_digit)
         return true;
     for (size_t i = 1; i < more.n; i++)
         if (isupper(more.p[i]) && b.has_lower)
             return true; /* not only the first */
-    return s->cols && wrap->col >= s->cols;
+    return false;
 }
 
 static bool
 is_by_format(const struct redact *r, const struct judge_verdict *v)
 {
-    return r->rules[v->rule]->pattern[0] && !r->rules[v->rule]->names[0];
+    return r->rules[v->rule]->pattern[0] != 0;
 }
 
 /* The text up to the first line end, and as much behind it as belongs to it. */
@@ -249,6 +282,15 @@ is_plain_word(struct view v)
     return true;
 }
 
+static bool
+has_letter(struct view v)
+{
+    for (size_t i = 0; i < v.n; i++)
+        if (v.p[i] < 0x80 && isalpha(v.p[i]))
+            return true;
+    return false;
+}
+
 /* By the first bytes of a token, or of a value whose surroundings tell all. */
 static bool
 is_stump(const struct redact *r, const struct judge_sample *s, struct judge_rule which)
@@ -260,20 +302,17 @@ is_stump(const struct redact *r, const struct judge_sample *s, struct judge_rule
     return body.n && tells && !value_is_placeholder(body);
 }
 
-/* By name: it was being assigned. */
+/* By name: it was being assigned. Numbers are left alone where they may be counts. */
 static bool
 is_named_stump(const struct redact *r, const struct judge_sample *s, uint32_t rule)
 {
     struct name names[NAME_READINGS];
     size_t n = name_read(s->before, names);
     for (size_t i = 0; i < n; i++) {
-        struct view rest;
-        if (names[i].op != NAME_ASSIGN ||
-            !name_has(names[i].text, r->rules[rule]->names, &rest) ||
-            value_is_about(rest))
-            continue;
-        bool is_open = names[i].is_quoted; /* the closing quote never came */
-        if ((is_open || !is_plain_word(s->text)) && !value_is_placeholder(s->text) &&
+        bool is_given = names[i].op == NAME_ASSIGN || names[i].op == NAME_FLAG;
+        bool is_plural = byte_lower(names[i].text.p[names[i].text.n - 1]) == 's';
+        if (is_given && name_tells(names[i].text, r->rules[rule]->names) &&
+            (has_letter(s->text) || !is_plural) && !value_is_placeholder(s->text) &&
             !memchr(s->text.p, '(', s->text.n))
             return true;
     }

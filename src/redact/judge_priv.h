@@ -24,6 +24,14 @@ struct judge_wrap {
     uint32_t col; /* how many bytes the line had */
 };
 
+/* Whether a line of that many bytes may have been wrapped: full but for a margin, or,
+ * when the width is not known, no short one. */
+static inline bool
+judge_is_full(uint32_t col, uint32_t cols)
+{
+    return cols ? col + 12 >= cols : col >= 24;
+}
+
 struct judge_rule {
     uint16_t rule;
     uint16_t

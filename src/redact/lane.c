@@ -146,8 +146,8 @@ lane_put(struct lane *l, const uint8_t *p, size_t n, uint64_t raw)
 {
     uint64_t clean = lane_end(l);
     size_t count = LANE_COUNT(struct lane_map, &l->maps);
-    const struct lane_map *last = LANE_ITEMS(struct lane_map, &l->maps) + count - 1;
-    if (!count || last->raw + (clean - last->clean) != raw) {
+    const struct lane_map *maps = LANE_ITEMS(struct lane_map, &l->maps);
+    if (!count || maps[count - 1].raw + (clean - maps[count - 1].clean) != raw) {
         struct lane_map map = { clean, raw };
         buf_append(&l->maps, &map, sizeof(map));
     }
@@ -198,6 +198,17 @@ has_wrap_at(const struct lane *l, uint64_t clean)
 {
     size_t n = wraps_until(l, clean);
     return n && LANE_ITEMS(struct lane_wrap, &l->wraps)[n - 1].clean == clean;
+}
+
+/* Where the line begins on which this offset lies, if it could not have been wrapped. */
+static uint64_t
+line_start(const struct lane *l, uint64_t clean)
+{
+    const struct lane_wrap *wraps = LANE_ITEMS(struct lane_wrap, &l->wraps);
+    size_t n = wraps_until(l, clean);
+    while (n && judge_is_full(wraps[n - 1].col, l->cols))
+        n--;
+    return n ? wraps[n - 1].clean : 0;
 }
 
 static bool
@@ -258,7 +269,7 @@ candidate_at(struct lane *l, uint64_t start)
                                     .seen = start,
                                     .raw = lane_raw(l, start) };
     uint64_t before = start - l->base;
-    if (before && !has_wrap_at(l, start) && byte_is_quote(at(l, start - 1))) {
+    if (before && line_start(l, start) != start && byte_is_quote(at(l, start - 1))) {
         v[i].quote = at(l, start - 1);
         v[i].is_escaped = before > 1 && at(l, start - 2) == '\\';
     }
@@ -308,7 +319,8 @@ take_lead(struct lane *l, const struct fired *f)
     if (start < l->base || lane_raw(l, f->end - 1) - lane_raw(l, start) >= REDACT_HOLD)
         return;
     bool is_token = lead->kind == PACK_LEAD_TOKEN;
-    if (is_token ? !lead->has_context && !starts_word(l, start) : has_wrap_at(l, start))
+    if (is_token ? !lead->has_context && !starts_word(l, start)
+                 : line_start(l, start) == start)
         return;
     struct lane_candidate *c = candidate_at(l, start);
     if (!c)
@@ -404,15 +416,14 @@ lane_add_span(struct lane *l, uint64_t start, uint64_t end, uint32_t rule, bool 
 static struct view
 before(const struct lane *l, uint64_t start)
 {
-    const struct lane_wrap *wraps = LANE_ITEMS(struct lane_wrap, &l->wraps);
     uint64_t from = start - l->base > CONTEXT ? start - CONTEXT : l->base;
-    size_t n = wraps_until(l, start);
-    if (n && wraps[n - 1].clean > from)
-        from = wraps[n - 1].clean;
-    for (uint64_t i = start; i > from; i--)
-        if (at(l, i - 1) == '\n')
-            from = i;
-    return (struct view){ l->text.p + (from - l->base), (size_t)(start - from) };
+    uint64_t begin = line_start(l, start);
+    from = begin > from ? begin : from;
+    struct view v = { l->text.p + (from - l->base), (size_t)(start - from) };
+    const uint8_t *line = memrchr(v.p, '\n', v.n);
+    if (line)
+        v = (struct view){ line + 1, (size_t)(v.p + v.n - line - 1) };
+    return v;
 }
 
 static size_t
@@ -442,7 +453,10 @@ decide(struct lane *l, struct lane_candidate *c, int next)
         .n_wraps = wraps_between(l, c->start, c->seen, wraps),
         .cols = l->cols,
     };
-    if (has_wrap_at(l, c->seen) && next >= 0)
+    if (has_wrap_at(l, c->seen) && next != JUDGE_NEXT_CUT &&
+        (next != JUDGE_NEXT_END || line_start(l, c->seen) == c->seen || l->is_whole))
+        s.next = JUDGE_NEXT_LINE;
+    else if (next == JUDGE_NEXT_END && l->is_whole)
         s.next = JUDGE_NEXT_LINE;
     struct judge_verdict v;
     int e = judge(l->redact, &s, &v);

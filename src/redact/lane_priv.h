@@ -36,6 +36,7 @@ struct lane_block {
 struct lane {
     struct redact *redact; /* borrowed */
     uint32_t cols;
+    bool is_whole; /* the end of the input is no cut */
     struct engine_stream *scans[REDACT_PACKS];
     struct buf text;
     uint64_t base;    /* clean offset of text.p[0] */

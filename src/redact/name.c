@@ -169,33 +169,89 @@ match_word(struct view name, struct view word)
                 at++;
             continue;
         }
-        if (at == name.n || tolower(name.p[at]) != word.p[i])
+        if (at == name.n || byte_lower(name.p[at]) != word.p[i])
             return 0;
         at++;
     }
     return at;
 }
 
+/* Behind a telling word these name something else. With a star: so do words that begin
+ * so. */
+static const char *const about_words[] = {
+    "type",     "izer*",    "izing",       "ized",    "name",      "names",    "url",
+    "urls",     "uri",      "path",        "paths",   "file",      "files",    "dir",
+    "endpoint", "ref",      "refs",        "count",   "counts",    "len",      "size",
+    "limit",    "limits",   "expir*",      "ttl",     "version",   "arn",      "format",
+    "field",    "fields",   "label",       "hint",    "policy",    "prompt",   "error",
+    "errors",   "index",    "class",       "kind",    "regex",     "pattern",  "rule",
+    "rules",    "valid*",   "placeholder", "rotat*",  "age",       "selector", "budget",
+    "usage",    "rate",     "cost",        "window",  "algorithm", "alg",      "method",
+    "mode",     "strength", "mgr",         "ms",      "sec",       "seconds",  "time",
+    "reset",    "change",   "changed",     "manager", "provider",  "store",    "service",
+    "handler",  "prefix",   "encoding",    "length",  "input",     "required", "confirm*",
+    "help",     "title",    "min",         "max",     "id",        "ids",      "at",
+    "on",       "enabled",  "disabled",    NULL,
+};
+
+/* The letters at the start of v, up to a capital that begins a new word. */
+static size_t
+word_len(struct view v)
+{
+    size_t n = 0;
+    bool is_upper = v.n > 1 && isupper(v.p[0]) && isupper(v.p[1]);
+    while (n < v.n && v.p[n] < 0x80 && isalpha(v.p[n]) &&
+           (!n || is_upper || !isupper(v.p[n])))
+        n++;
+    return n;
+}
+
 static bool
-find_word(struct view name, struct view word, struct view *ret_rest)
+is_about_word(struct view w)
+{
+    for (const char *const *about = about_words; *about; about++) {
+        size_t n = strcspn(*about, "*");
+        bool is_fit = (*about)[n] ? w.n >= n : w.n == n;
+        if (is_fit && !strncasecmp((const char *)w.p, *about, n))
+            return true;
+    }
+    return false;
+}
+
+static bool
+is_about(struct view rest)
+{
+    while (rest.n) {
+        struct view w = { rest.p, word_len(rest) };
+        if (w.n && is_about_word(w))
+            return true;
+        size_t step = w.n ? w.n : 1;
+        rest.p += step;
+        rest.n -= step;
+    }
+    return false;
+}
+
+static bool
+tells(struct view name, struct view word)
 {
     for (size_t i = name.n; i--;) {
+        if (byte_lower(name.p[i]) != word.p[0])
+            continue;
         size_t n = match_word((struct view){ name.p + i, name.n - i }, word);
         struct view rest = { name.p + i + n, name.n - i - n };
-        if (!n || memchr(rest.p, ' ', rest.n))
-            continue;
-        *ret_rest = rest;
-        return true;
+        if (n && !memchr(rest.p, ' ', rest.n) && !is_about(rest))
+            return true;
     }
     return false;
 }
 
 bool
-name_has(struct view name, const char *words, struct view *ret_rest)
+name_tells(struct view name, const char *words)
 {
     while (*words) {
         size_t n = strcspn(words, " ");
-        if (n && find_word(name, (struct view){ (const uint8_t *)words, n }, ret_rest))
+        if (n && tells(name, (struct view){ (const uint8_t *)words, n }))
             return true;
         words += n + strspn(words + n, " ");
     }

@@ -35,8 +35,9 @@ size_t name_read(struct view before, struct name ret[NAME_READINGS]);
 
 /*
  * Whether one of the words (a-z, '_' for any separator or none, separated by blanks)
- * stands in name, with no blank behind it. *ret_rest is what follows it.
+ * stands in name, with no blank behind it, and what follows does not say that the value
+ * is only about the secret (token_type, password_url).
  */
-bool name_has(struct view name, const char *words, struct view *ret_rest);
+bool name_tells(struct view name, const char *words);
 
 #endif

@@ -31,6 +31,8 @@ end_space_cr(struct project *p, struct lane *text, uint64_t raw, bool is_line_fe
     p->has_space_cr = false;
     if (is_line_feed)
         put_space(p, text);
+    else if (p->space_raw >= p->kinds_first)
+        p->kinds[(ptrdiff_t)(p->space_raw - p->kinds_raw)] = PROJECT_OTHER;
     p->has_space = false;
     lane_wrap(text, raw);
     p->indent = INDENT_MAX;
@@ -52,12 +54,19 @@ break_text(struct project *p, struct lane *text, uint64_t raw)
     p->indent = 0;
 }
 
+/* "\r\n", "\n\r" and "\r\r\n" are one line end, "\n\n" are two. */
 static void
-carriage_return(struct project *p, struct lane *text, uint64_t raw)
+line_end(struct project *p, struct lane *text, uint8_t c, uint64_t raw)
 {
-    if (p->has_cr)
-        return; /* "\r\r\n" */
-    if (p->has_space)
+    bool is_cr = c == '\r';
+    if (p->line_end == (is_cr ? PROJECT_LF : PROJECT_CR)) {
+        p->line_end = PROJECT_BOTH;
+        return;
+    }
+    if (is_cr && p->line_end == PROJECT_CR)
+        return;
+    p->line_end = is_cr ? PROJECT_CR : PROJECT_LF;
+    if (is_cr && p->has_space)
         p->has_space_cr = true;
     else
         new_line(p, text, raw);
@@ -66,25 +75,11 @@ carriage_return(struct project *p, struct lane *text, uint64_t raw)
 static void
 control(struct project *p, struct lane *text, uint8_t c, uint64_t raw)
 {
-    bool had_cr = p->has_cr;
     end_space_cr(p, text, raw, c == '\n');
-    if (c == '\r')
-        carriage_return(p, text, raw);
-    p->has_cr = c == '\r';
-    switch (c) {
-    case '\n':
-        if (!had_cr)
-            new_line(p, text, raw);
-        break;
-    case '\t':
-    case '\b':
-    case '\v':
-    case '\f':
+    if (c == '\r' || c == '\n')
+        line_end(p, text, c, raw);
+    else if (byte_in("\t\b\v\f", c))
         break_text(p, text, raw);
-        break;
-    default: /* shows nothing */
-        break;
-    }
 }
 
 /* -- printable text -- */
@@ -111,7 +106,7 @@ print(struct project *p, struct lane *text, const uint8_t *bytes, size_t n, uint
     memset(kinds, PROJECT_TEXT, n);
     if (p->is_terminal) {
         end_space_cr(p, text, raw, false);
-        p->has_cr = false;
+        p->line_end = PROJECT_NO_END;
         for (; i < n && p->indent && bytes[i] == ' '; i++, p->indent--)
             kinds[i] = PROJECT_OTHER;
         if (i == n)
@@ -138,8 +133,10 @@ end_csi(struct project *p, struct lane *text, uint8_t final, uint64_t raw)
     uint32_t col = p->n_params > 1 ? p->params[1] : 1;
     if (final == 'G')
         col = p->n_params ? p->params[0] : 1;
-    if (byte_in("mKJXnctbhlqgi", final))
+    if (byte_in("mKJXnctbhlqgis", final))
         return;
+    if (byte_in("Be", final) && p->line_end == PROJECT_CR)
+        return; /* a line feed, spelled otherwise */
     if (p->is_terminal && byte_in("HfGE", final) && col <= 1)
         new_line(p, text, raw);
     else
@@ -190,7 +187,7 @@ escape_byte(struct project *p, struct lane *text, uint8_t c, uint64_t raw)
         p->state = PROJECT_ESC_MORE;
     } else if (c == 'E' && p->is_terminal) {
         new_line(p, text, raw);
-    } else if (byte_in("78DEMc", c)) {
+    } else if (byte_in("8DEMc", c)) {
         break_text(p, text, raw); /* the cursor moves */
     }
 }
@@ -278,10 +275,13 @@ find_spelled(const uint8_t *bytes, size_t n, int *ret_len)
 
 size_t
 project_feed(struct project *p, struct lane lanes[PROJECT_LANES], const uint8_t *bytes,
-             size_t n, uint64_t raw, uint8_t *kinds, bool is_end)
+             size_t n, uint64_t raw, uint8_t *kinds, size_t n_before, bool is_end)
 {
     struct lane *text = &lanes[PROJECT_TEXT];
     size_t i = 0;
+    p->kinds = kinds;
+    p->kinds_raw = raw;
+    p->kinds_first = raw - n_before;
     while (i < n) {
         if (p->state == PROJECT_PAYLOAD) {
             i += payload(p, &lanes[PROJECT_STRING], bytes + i, n - i, raw + i, kinds + i);

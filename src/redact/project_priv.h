@@ -35,23 +35,31 @@ struct project {
     enum project_state state;
     bool is_private; /* the CSI has a marker */
     bool is_odd;     /* or an intermediate */
-    bool has_cr;     /* the last control was one */
+    enum {
+        PROJECT_NO_END,
+        PROJECT_CR,
+        PROJECT_LF,
+        PROJECT_BOTH,
+    } line_end; /* what has come of it since the last text */
     uint32_t params[2];
     unsigned n_params;
     unsigned indent;   /* blanks that a new line may still begin with */
     bool has_space;    /* a blank that is not in the text yet: "\r" behind it is a wrap */
     bool has_space_cr; /* and that has come */
     uint64_t space_raw;
+    uint8_t *kinds; /* of the byte at kinds_raw, while feeding; down to kinds_first */
+    uint64_t kinds_raw, kinds_first;
 };
 
 /*
- * Reads n bytes that stand at raw. kinds gets what each is. Returns how many were taken:
+ * Reads n bytes that stand at raw. kinds gets what each is; before it stand those of the
+ * n_before bytes that came last. Returns how many were taken:
  * some are left when it depends on the next ones what they are, and must be given again
  * with those (is_end: there are none).
  */
 size_t project_feed(struct project *p, struct lane lanes[PROJECT_LANES],
                     const uint8_t *bytes, size_t n, uint64_t raw, uint8_t *kinds,
-                    bool is_end);
+                    size_t n_before, bool is_end);
 /* The end of the input. */
 void project_end(struct project *p, struct lane lanes[PROJECT_LANES]);
 

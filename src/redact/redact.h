@@ -52,6 +52,9 @@ struct redact_options {
     /* The bytes of a terminal: a line end may be a wrap inside of a value. */
     bool is_terminal;
     uint32_t cols; /* of that terminal; 0: not known */
+    /* The input is all there is; else its end may have cut off a secret, and what looks
+     * like the beginning of one there is masked. */
+    bool is_whole;
     /* Stars that keep the byte length and the layout, in place of [REDACTED:<rule>]. */
     bool keeps_length;
     /* Told in the order of the input, when its end is known. */

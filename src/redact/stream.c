@@ -47,6 +47,7 @@ reset(struct redact_stream *s)
         e = e ? e : r;
         s->masks[i] = (struct mask){ 0 };
         s->lanes[i].cols = s->opt.cols;
+        s->lanes[i].is_whole = s->opt.is_whole;
     }
     s->project = (struct project){ .is_terminal = s->opt.is_terminal };
     if (s->raw.p)
@@ -243,8 +244,9 @@ hand_out(struct redact_stream *s, uint64_t end, struct buf *out)
 {
     for (size_t i = 0; i < PROJECT_LANES; i++) {
         struct buf *spans = &s->lanes[i].spans;
-        qsort(spans->p, LANE_COUNT(struct lane_span, spans), sizeof(struct lane_span),
-              compare_spans);
+        if (spans->n)
+            qsort(spans->p, LANE_COUNT(struct lane_span, spans), sizeof(struct lane_span),
+                  compare_spans);
     }
     uint64_t at = s->base;
     while (at < end) {
@@ -301,7 +303,7 @@ pass(struct redact_stream *s, bool is_end, struct buf *out)
     size_t rest = s->raw.n - s->projected;
     s->projected += project_feed(&s->project, s->lanes, s->raw.p + s->projected, rest,
                                  s->base + s->projected, s->kinds.p + s->projected,
-                                 is_end);
+                                 s->projected, is_end);
     if (is_end)
         project_end(&s->project, s->lanes);
     for (size_t i = 0; i < PROJECT_LANES; i++) {

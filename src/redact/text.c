@@ -8,7 +8,7 @@ int
 redact_text(struct redact *r, const void *p, size_t n, struct buf *out)
 {
     struct redact_stream *s;
-    struct redact_options opt = { 0 };
+    struct redact_options opt = { .is_whole = true };
     int e = redact_stream_new(&s, r, &opt);
     if (e)
         return e;
@@ -36,19 +36,30 @@ is_number(struct view v)
     return true;
 }
 
+/* A name of which a word is "key". */
+static bool
+is_key(struct view name)
+{
+    for (size_t i = 0; i + 3 <= name.n; i++) {
+        struct view tail = { name.p + i, 3 };
+        bool ends = i + 3 == name.n || !isalpha(name.p[i + 3]) || isupper(name.p[i + 3]);
+        if (ends && name_tells(tail, "key"))
+            return name_tells((struct view){ name.p + i, name.n - i }, "key");
+    }
+    return false;
+}
+
 /* --keyboard and --max-tokens 4096 hold no secret. */
 static bool
 names_secret(struct view name, struct view value)
 {
-    struct view rest;
     if (!value.n)
         return false;
-    if (name_has(name, "password passwd passphrase secret credential", &rest))
-        return !value_is_about(rest);
-    if (name_has(name, "token", &rest))
-        return !value_is_about(rest) && !is_number(value);
-    return name_has(name, "key", &rest) && (!rest.n || byte_in("_-.s", rest.p[0])) &&
-           !value_is_about(rest) && !is_number(value);
+    if (name_tells(name, "password passwd passphrase secret credential"))
+        return true;
+    if (is_number(value))
+        return false;
+    return name_tells(name, "token") || is_key(name);
 }
 
 /* -- by content, with what stands before it -- */
@@ -73,7 +84,9 @@ static int
 mask_tail(struct redact *r, const struct buf *text, size_t from, struct buf *out)
 {
     struct finds finds = { .n = 0 };
-    struct redact_options opt = { .keeps_length = true, .on_find = note, .ctx = &finds };
+    struct redact_options opt = {
+        .is_whole = true, .keeps_length = true, .on_find = note, .ctx = &finds
+    };
     struct redact_stream *s;
     AUTO(buf) stars = { 0 };
     int e = redact_stream_new(&s, r, &opt);

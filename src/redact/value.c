@@ -56,7 +56,17 @@ contains(struct view v, const char *word)
 {
     size_t n = strlen(word);
     for (size_t i = 0; i + n <= v.n; i++)
-        if (!strncasecmp((const char *)v.p + i, word, n))
+        if (byte_lower(v.p[i]) == (uint8_t)word[0] &&
+            !strncasecmp((const char *)v.p + i, word, n))
+            return true;
+    return false;
+}
+
+static bool
+contains_any(struct view v, const char *const *words)
+{
+    for (; *words; words++)
+        if (contains(v, *words))
             return true;
     return false;
 }
@@ -64,6 +74,8 @@ contains(struct view v, const char *word)
 static bool
 begins(struct view v, const char *word)
 {
+    if (!v.n || byte_lower(v.p[0]) != (uint8_t)word[0])
+        return false;
     size_t n = strlen(word);
     return v.n >= n && !strncasecmp((const char *)v.p, word, n);
 }
@@ -79,15 +91,20 @@ is_one_of(struct view v, const char *const *words)
 
 /* In documentation and templates; anywhere in the value. */
 static const char *const placeholder_parts[] = {
-    "example",      "placeholder", "changeme",  "change-me",   "change_me",  "your-",
-    "your_",        "redacted",    "dummy",     "xxxx",        "****",       "....",
-    "${",           "{{",          "$(",        "replace",     "insert",     "goes-here",
-    "goes_here",    "-here",       "_here",     "<",           "%(",         "not-real",
-    "notreal",      "fake",        "....",      "____",        "todo",       "my-secret",
-    "my_secret",    "yourpass",    "yourtoken", "yoursecret",  "yourapikey", "sample",
-    "secretref",    "env.",        "environ",   "process.env", "getenv",     "{}",
-    "\xe2\x80\xa6", NULL,
+    "example",     "placeholder", "changeme",     "change-me",  "change_me", "redacted",
+    "goes-here",   "goes_here",   "not-real",     "notreal",    "my-secret", "my_secret",
+    "yourpass",    "yourtoken",   "yoursecret",   "yourapikey", "secretref", "environ",
+    "process.env", "getenv",      "\xe2\x80\xa6", NULL,
 };
+
+/* The same, but too short to mean anything in a long random value. */
+static const char *const short_parts[] = {
+    "your-", "your_",   "dummy",  "xxxx",   "****", "....",  "____",  "${",
+    "{{",    "$(",      "{}",     "%(",     "<",    "-here", "_here", "fake",
+    "todo",  "replace", "insert", "sample", "env.", NULL,
+};
+
+enum { RANDOM_LONG = 40, RANDOM_ENTROPY = 300 };
 
 /* Values that say what is wanted, and no secret. */
 static const char *const placeholder_words[] = {
@@ -189,44 +206,10 @@ is_sequence(struct view v)
 bool
 value_is_placeholder(struct view v)
 {
-    for (const char *const *part = placeholder_parts; *part; part++)
-        if (contains(v, *part))
-            return true;
-    return is_one_of(v, placeholder_words) || is_sequence(v);
-}
-
-/* -- names that are about a secret, and hold none -- */
-
-static const char *const about_parts[] = {
-    "type",      "izer",     "izing",    "ized",     "name",   "url",         "uri",
-    "path",      "file",     "endpoint", "ref",      "count",  "len",         "size",
-    "limit",     "expir",    "ttl",      "version",  "arn",    "format",      "field",
-    "label",     "hint",     "policy",   "prompt",   "error",  "index",       "class",
-    "kind",      "regex",    "pattern",  "rule",     "valid",  "placeholder", "rotat",
-    "age",       "selector", "budget",   "usage",    "rate",   "cost",        "window",
-    "algorithm", "method",   "mode",     "strength", "reset",  "change",      "manager",
-    "provider",  "store",    "service",  "handler",  "prefix", "encoding",    "length",
-    "input",     "required", "confirm",  "help",     "title",  "min",         "max",
-    "_id",       "-id",      "Id",       NULL,
-};
-
-bool
-value_is_about(struct view rest)
-{
-    while (rest.n && byte_in("_-.", rest.p[0]))
-        rest.p++, rest.n--;
-    if (rest.n == 1 && (rest.p[0] == 's' || rest.p[0] == 'S'))
-        return false; /* tokens: a list of them, perhaps */
-    if (rest.n && (rest.p[0] == 's' || rest.p[0] == 'S'))
-        rest.p++, rest.n--;
-    while (rest.n && byte_in("_-.", rest.p[0]))
-        rest.p++, rest.n--;
-    if (rest.n == 2 && begins(rest, "id"))
-        return true;
-    for (const char *const *part = about_parts; *part; part++)
-        if (begins(rest, *part))
-            return true;
-    return false;
+    bool is_long = v.n >= RANDOM_LONG && value_entropy(v) >= RANDOM_ENTROPY;
+    return contains_any(v, placeholder_parts) ||
+           (!is_long && contains_any(v, short_parts)) ||
+           is_one_of(v, placeholder_words) || is_sequence(v);
 }
 
 /* -- extent -- */
@@ -257,7 +240,7 @@ value_trim(struct view v)
 /* An expression rather than a literal: a.b, f(x), a[i], A::B, $VAR, %s, /path,
  * @decorator. */
 static bool
-is_expression(struct view v)
+is_expression(struct view v, const struct mix *m)
 {
     if (memchr(v.p, '(', v.n) || memchr(v.p, '[', v.n) || memchr(v.p, '{', v.n) ||
         contains(v, "->") || contains(v, "::") || contains(v, "=>") || contains(v, "=="))
@@ -265,7 +248,7 @@ is_expression(struct view v)
     if (v.n > 1 && byte_in("$%@/*~&", v.p[0]) &&
         (isalpha(v.p[1]) || byte_in("{(./", v.p[1])))
         return true;
-    for (size_t i = 1; i + 1 < v.n; i++)
+    for (size_t i = 1; m->digits < 3 && i + 1 < v.n; i++)
         if (v.p[i] == '.' && isalpha(v.p[i - 1]) && isalpha(v.p[i + 1]))
             return true;
     return false;
@@ -300,34 +283,59 @@ is_upper_name(struct view name)
     for (size_t i = name.n; i-- && name.p[i] != ' ';)
         if (islower(name.p[i]))
             return false;
-    return true;
+    return name.n > 0;
+}
+
+/* Two words or more and a number, as people and generators make them: correct-horse-9. */
+static bool
+is_passphrase(struct view v, const struct mix *m)
+{
+    size_t words = 0, letters = 0;
+    for (size_t i = 0; i <= v.n; i++) {
+        if (i < v.n && isalpha(v.p[i])) {
+            letters++;
+            continue;
+        }
+        words += letters >= 4;
+        letters = 0;
+    }
+    return words >= 2 && m->digits && v.n >= 12;
 }
 
 /* -- the verdicts -- */
+
+/* NAME=value of an environment, or NAME "value" of a macro. */
+static bool
+is_setting(const struct name *name)
+{
+    return is_upper_name(name->text) &&
+           (name->is_tight || (name->op == NAME_PROSE && name->is_quoted));
+}
 
 bool
 value_is_password(struct view v, const struct name *name)
 {
     struct mix m = mix_of(v);
-    bool is_env = name->is_tight && is_upper_name(name->text);
-    if (v.n < (name->is_quoted || is_env ? 4 : 6) || v.n > 128)
+    bool is_sure = is_setting(name);
+    if (v.n < (name->is_quoted || is_sure ? 4 : 6) || v.n > 128)
         return false;
-    if (m.blanks || is_expression(v))
+    if (m.blanks || is_expression(v, &m))
         return false;
     bool has_letter = m.lowers + m.uppers > 0;
     bool is_mixed = m.digits && has_letter;
     size_t marks = m.symbols;
     for (size_t i = 0; i < v.n; i++)
         marks -= byte_in("._-/:,;", v.p[i]);
+    if (is_sure)
+        return has_letter || marks || m.digits >= 6;
     if (name->op == NAME_PROSE)
         return is_mixed && (marks || (m.lowers && m.uppers) || m.changes >= 3) &&
                !is_identifier(v);
-    if (name->op == NAME_ARGUMENT && !name->is_quoted)
+    if (name->op == NAME_ARGUMENT && (!name->is_quoted || is_identifier(v)))
         return false;
-    if (is_env)
-        return has_letter || marks || m.digits >= 6;
     if (is_mixed || (marks && has_letter) || m.others)
-        return name->is_quoted || !is_identifier(v) || m.digits > 1;
+        return name->is_quoted || !is_identifier(v) || m.digits > 1 ||
+               is_passphrase(v, &m);
     return name->is_quoted && m.digits == v.n && v.n >= 6;
 }
 
@@ -336,15 +344,22 @@ value_is_secret(struct view v, const struct name *name)
 {
     struct mix m = mix_of(v);
     size_t letters = m.lowers + m.uppers;
-    bool is_sure = name->op == NAME_ASSIGN && (name->is_quoted || name->is_tight);
+    bool is_given = name->op == NAME_ASSIGN || name->op == NAME_FLAG ||
+                    is_setting(name) || (name->op == NAME_ARGUMENT && name->is_quoted);
+    bool is_sure = is_given &&
+                   (name->is_quoted || name->is_tight || name->op == NAME_FLAG);
     if (v.n < (is_sure ? 8 : 16) || v.n > 2048 || m.blanks || m.others)
         return false;
-    if (is_expression(v) || is_identifier(v) || begins(v, "sha256:") ||
-        contains(v, "://"))
+    if (is_expression(v, &m) || begins(v, "sha256:") || contains(v, "://"))
         return false;
-    if (m.digits < 2 || letters < 2 || m.symbols * 4 > v.n)
+    if (is_given && is_passphrase(v, &m))
+        return true;
+    if (is_identifier(v) || letters < 2 || m.symbols * 3 > v.n)
         return false;
     uint32_t entropy = value_entropy(v);
+    if (m.digits < 2)
+        return is_sure && m.digits + m.symbols > 1 && m.uppers > 1 &&
+               m.changes * 3 >= v.n;
     if (v.n < 16)
         return entropy >= 250 && m.changes >= 3;
     if (m.hex == v.n)

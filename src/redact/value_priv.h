@@ -15,9 +15,6 @@
 uint32_t value_entropy(struct view v);
 /* `xxxx`, `<token>`, `your-key-here`, `${VAR}`, one character over and over … */
 bool value_is_placeholder(struct view v);
-/* Whether the name itself says that the value is none (token_type, password_url);
- * rest: what follows the telling word. */
-bool value_is_about(struct view rest);
 /* The part of an unquoted run that is the value: without `&next=…` and trailing commas.
  */
 struct view value_trim(struct view v);
