@@ -213,8 +213,10 @@ goes_on(const struct judge_sample *s, const struct judge_wrap *wrap, size_t end)
     struct view more = { s->text.p + wrap->at, end - wrap->at };
     if (!judge_is_full(wrap->col, s->cols))
         return false;
-    if (s->cols && wrap->col >= s->cols)
+    if (s->cols && judge_last_row(wrap->col, s->cols) == s->cols)
         return true; /* to the last column */
+    if (s->next == JUDGE_NEXT_END && end == s->text.n)
+        return true; /* the rest of it has not come */
     struct palette a = palette_of(head), b = palette_of(more);
     bool is_rest_random = is_random(more, &b);
     if (head.n < 8 && is_rest_random)
@@ -241,7 +243,7 @@ judge_wrapped(struct redact *r, const struct judge_sample *s, struct judge_verdi
 {
     bool is_in_quotes = s->before.n && s->next == s->before.p[s->before.n - 1] &&
                         byte_is_quote((uint8_t)s->next);
-    struct judge_verdict v;
+    struct judge_verdict v = { 0 };
     int found = 0;
     if (is_in_quotes) {
         found = read_as(r, s, s->text.n, s->next, ret);
@@ -291,15 +293,42 @@ has_letter(struct view v)
     return false;
 }
 
+/* Whether more of the same would make it a secret of this rule. */
+static bool
+may_become(struct redact *r, const struct judge_sample *s, struct judge_rule which)
+{
+    static const char fillers[] = "0aA";
+    uint8_t text[2 * REDACT_HOLD];
+    size_t n = s->text.n < REDACT_HOLD ? s->text.n : REDACT_HOLD;
+    size_t max = r->rules[which.rule]->max;
+    size_t more = max > n ? max - n : 0;
+    memcpy(text, s->text.p, n);
+    for (size_t i = 0; i < sizeof(fillers) - 1; i++) {
+        memset(text + n, fillers[i], more);
+        struct reading in = { .sample = s, .text = { text, n + more } };
+        if (!ask_shapes(r, &in, which.lead_n ? PACK_TOKENS : PACK_VALUES) &&
+            r->ends[which.rule] >= n)
+            return true;
+    }
+    return false;
+}
+
 /* By the first bytes of a token, or of a value whose surroundings tell all. */
 static bool
-is_stump(const struct redact *r, const struct judge_sample *s, struct judge_rule which)
+is_stump(struct redact *r, const struct judge_sample *s, struct judge_rule which)
 {
-    struct view body = { s->text.p + which.lead_n, s->text.n - which.lead_n };
-    if (r->rules[which.rule]->then[0])
+    struct view lead = { s->text.p, which.lead_n };
+    struct view body = { s->text.p + lead.n, s->text.n - lead.n };
+    struct palette p = palette_of(lead), b = palette_of(body);
+    if (!body.n || value_is_placeholder(body))
         return false;
-    bool tells = !is_plain_word(body) || (body.n < 4 && which.lead_n >= 4);
-    return body.n && tells && !value_is_placeholder(body);
+    if (r->rules[which.rule]->pattern[0] && !may_become(r, s, which))
+        return body.n >= 6 && is_random(body, &b) && !r->rules[which.rule]->then[0];
+    if (!is_plain_word(body))
+        return b.has_lower || b.has_upper || !r->rules[which.rule]->then[0];
+    return lead.n
+               ? p.has_upper || p.has_digit || lead.n >= 5 || (lead.n == 4 && body.n < 4)
+               : body.n < 8;
 }
 
 /* By name: it was being assigned. Numbers are left alone where they may be counts. */
@@ -313,7 +342,7 @@ is_named_stump(const struct redact *r, const struct judge_sample *s, uint32_t ru
         bool is_plural = byte_lower(names[i].text.p[names[i].text.n - 1]) == 's';
         if (is_given && name_tells(names[i].text, r->rules[rule]->names) &&
             (has_letter(s->text) || !is_plural) && !value_is_placeholder(s->text) &&
-            !memchr(s->text.p, '(', s->text.n))
+            !value_is_expression(s->text))
             return true;
     }
     return false;

@@ -13,6 +13,7 @@
 enum {
     JUDGE_RULES = 64,
     JUDGE_WRAPS = 64,
+    JUDGE_MARGIN = 8,       /* columns that an application may leave free at the right */
     JUDGE_NEXT_LINE = '\n', /* the run ended with its line */
     JUDGE_NEXT_END = -1,    /* with the input */
     JUDGE_NEXT_CUT = -2,    /* it goes on, but nobody may wait any longer */
@@ -24,12 +25,19 @@ struct judge_wrap {
     uint32_t col; /* how many bytes the line had */
 };
 
+/* What of a line is on its last row: the terminal wraps it, too. */
+static inline uint32_t
+judge_last_row(uint32_t col, uint32_t cols)
+{
+    return col ? (col - 1) % cols + 1 : 0;
+}
+
 /* Whether a line of that many bytes may have been wrapped: full but for a margin, or,
  * when the width is not known, no short one. */
 static inline bool
 judge_is_full(uint32_t col, uint32_t cols)
 {
-    return cols ? col + 12 >= cols : col >= 24;
+    return cols ? judge_last_row(col, cols) + JUDGE_MARGIN >= cols : col >= 24;
 }
 
 struct judge_rule {

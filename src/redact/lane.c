@@ -65,6 +65,7 @@ lane_reset(struct lane *l)
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         buf_clear(all[i]);
     l->base = l->scanned = l->line = 0;
+    l->indent = 0;
     l->block = (struct lane_block){ 0 };
     return e;
 }
@@ -159,6 +160,7 @@ lane_break(struct lane *l, uint64_t raw)
 {
     lane_put(l, (const uint8_t *)"\n", 1, raw);
     l->line = lane_end(l);
+    l->indent = 0;
 }
 
 void
@@ -169,10 +171,11 @@ lane_wrap(struct lane *l, uint64_t raw)
         lane_break(l, raw); /* an empty line */
         return;
     }
-    uint64_t col = clean - l->line;
+    uint64_t col = clean - l->line + l->indent;
     struct lane_wrap wrap = { clean, col < UINT32_MAX ? (uint32_t)col : UINT32_MAX };
     buf_append(&l->wraps, &wrap, sizeof(wrap));
     l->line = clean;
+    l->indent = 0;
 }
 
 /* -- leads -- */
@@ -200,13 +203,14 @@ has_wrap_at(const struct lane *l, uint64_t clean)
     return n && LANE_ITEMS(struct lane_wrap, &l->wraps)[n - 1].clean == clean;
 }
 
-/* Where the line begins on which this offset lies, if it could not have been wrapped. */
+/* Where the line begins on which this offset lies. A name that was wrapped counts with
+ * its beginning only where the width is known: else too many lines look as if. */
 static uint64_t
 line_start(const struct lane *l, uint64_t clean)
 {
     const struct lane_wrap *wraps = LANE_ITEMS(struct lane_wrap, &l->wraps);
     size_t n = wraps_until(l, clean);
-    while (n && judge_is_full(wraps[n - 1].col, l->cols))
+    while (n && l->cols && judge_is_full(wraps[n - 1].col, l->cols))
         n--;
     return n ? wraps[n - 1].clean : 0;
 }

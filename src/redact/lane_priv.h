@@ -42,6 +42,7 @@ struct lane {
     uint64_t base;    /* clean offset of text.p[0] */
     uint64_t scanned; /* clean */
     uint64_t line;    /* clean: where the line begins */
+    uint32_t indent;  /* blanks before that */
     struct buf maps;  /* struct lane_map, in order */
     struct buf wraps; /* struct lane_wrap, in order */
     struct buf fired; /* leads of the last scan */

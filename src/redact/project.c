@@ -107,8 +107,10 @@ print(struct project *p, struct lane *text, const uint8_t *bytes, size_t n, uint
     if (p->is_terminal) {
         end_space_cr(p, text, raw, false);
         p->line_end = PROJECT_NO_END;
-        for (; i < n && p->indent && bytes[i] == ' '; i++, p->indent--)
+        for (; i < n && p->indent && bytes[i] == ' '; i++, p->indent--) {
             kinds[i] = PROJECT_OTHER;
+            text->indent++;
+        }
         if (i == n)
             return;
         p->indent = 0;

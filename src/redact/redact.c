@@ -175,7 +175,7 @@ redact_size_bytes(const struct redact *r)
 static bool
 is_beginning(const struct redact_literal *l, struct view text)
 {
-    return l->n > text.n && !memcmp(l->text, text.p, text.n);
+    return l->n >= text.n && !memcmp(l->text, text.p, text.n);
 }
 
 bool
@@ -190,8 +190,8 @@ redact_may_lead(const struct redact *r, struct view text, bool starts_word)
             high = mid;
     }
     for (; low < r->n_literals && is_beginning(&r->literals[low], text); low++)
-        if (starts_word || r->literals[low].has_context)
-            return true;
+        if (r->literals[low].n > text.n && (starts_word || r->literals[low].has_context))
+            return true; /* else it is whole, and its candidate open */
     return false;
 }
 

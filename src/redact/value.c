@@ -184,6 +184,13 @@ static const char *const placeholder_words[] = {
     "id_token",
     "access_token",
     "refresh_token",
+    "pass",
+    "pwd",
+    "guest",
+    "oauth-token",
+    "api-key",
+    "access-token",
+    "api_key",
     "authorization_code",
     "client_credentials",
     "client_secret_basic",
@@ -237,21 +244,50 @@ value_trim(struct view v)
 
 /* -- code -- */
 
-/* An expression rather than a literal: a.b, f(x), a[i], A::B, $VAR, %s, /path,
- * @decorator. */
+/* Two words or more and a number, as people and generators make them: correct-horse-9. */
 static bool
-is_expression(struct view v, const struct mix *m)
+is_passphrase(struct view v, const struct mix *m)
 {
+    size_t words = 0, letters = 0;
+    for (size_t i = 0; i <= v.n; i++) {
+        if (i < v.n && isalpha(v.p[i])) {
+            letters++;
+            continue;
+        }
+        words += letters >= 4;
+        letters = 0;
+    }
+    return words >= 2 && m->digits && v.n >= 12;
+}
+
+/* a.b: names, joined by dots. */
+static bool
+is_path(struct view v)
+{
+    bool has_dot = false;
+    for (size_t i = 0; i < v.n; i++) {
+        if (!byte_is_word(v.p[i]) && !byte_in(".-", v.p[i]))
+            return false;
+        has_dot |= i && i + 1 < v.n && v.p[i] == '.' && isalpha(v.p[i - 1]) &&
+                   isalpha(v.p[i + 1]);
+    }
+    return has_dot;
+}
+
+bool
+value_is_expression(struct view v)
+{
+    struct mix m = mix_of(v);
     if (memchr(v.p, '(', v.n) || memchr(v.p, '[', v.n) || memchr(v.p, '{', v.n) ||
         contains(v, "->") || contains(v, "::") || contains(v, "=>") || contains(v, "=="))
         return true;
-    if (v.n > 1 && byte_in("$%@/*~&", v.p[0]) &&
-        (isalpha(v.p[1]) || byte_in("{(./", v.p[1])))
+    if (v.n > 1 && byte_in("$%@/*~&!", v.p[0]) &&
+        (byte_in("{(./", v.p[1]) || (isalpha(v.p[1]) && !m.digits)))
         return true;
-    for (size_t i = 1; m->digits < 3 && i + 1 < v.n; i++)
-        if (v.p[i] == '.' && isalpha(v.p[i - 1]) && isalpha(v.p[i + 1]))
-            return true;
-    return false;
+    const uint8_t *at = memchr(v.p, '@', v.n);
+    if (at && memchr(at, '.', (size_t)(v.p + v.n - at)))
+        return true; /* an address */
+    return is_path(v) && m.digits < 3 && !is_passphrase(v, &m);
 }
 
 /* Words joined by _ - . / : and capital letters, with at most a short number each. */
@@ -286,22 +322,6 @@ is_upper_name(struct view name)
     return name.n > 0;
 }
 
-/* Two words or more and a number, as people and generators make them: correct-horse-9. */
-static bool
-is_passphrase(struct view v, const struct mix *m)
-{
-    size_t words = 0, letters = 0;
-    for (size_t i = 0; i <= v.n; i++) {
-        if (i < v.n && isalpha(v.p[i])) {
-            letters++;
-            continue;
-        }
-        words += letters >= 4;
-        letters = 0;
-    }
-    return words >= 2 && m->digits && v.n >= 12;
-}
-
 /* -- the verdicts -- */
 
 /* NAME=value of an environment, or NAME "value" of a macro. */
@@ -312,6 +332,16 @@ is_setting(const struct name *name)
            (name->is_tight || (name->op == NAME_PROSE && name->is_quoted));
 }
 
+/* Symbols that are in no word, number or name. */
+static size_t
+odd_symbols(struct view v)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < v.n; i++)
+        n += ispunct(v.p[i]) && !byte_in("._-/:,;", v.p[i]);
+    return n;
+}
+
 bool
 value_is_password(struct view v, const struct name *name)
 {
@@ -319,24 +349,40 @@ value_is_password(struct view v, const struct name *name)
     bool is_sure = is_setting(name);
     if (v.n < (name->is_quoted || is_sure ? 4 : 6) || v.n > 128)
         return false;
-    if (m.blanks || is_expression(v, &m))
+    if (m.blanks || value_is_expression(v))
         return false;
     bool has_letter = m.lowers + m.uppers > 0;
     bool is_mixed = m.digits && has_letter;
-    size_t marks = m.symbols;
-    for (size_t i = 0; i < v.n; i++)
-        marks -= byte_in("._-/:,;", v.p[i]);
+    size_t odd = odd_symbols(v);
     if (is_sure)
-        return has_letter || marks || m.digits >= 6;
-    if (name->op == NAME_PROSE)
-        return is_mixed && (marks || (m.lowers && m.uppers) || m.changes >= 3) &&
-               !is_identifier(v);
-    if (name->op == NAME_ARGUMENT && (!name->is_quoted || is_identifier(v)))
+        return has_letter || odd || m.digits >= 6;
+    if (name->op == NAME_ARGUMENT && !name->is_quoted)
         return false;
-    if (is_mixed || (marks && has_letter) || m.others)
-        return name->is_quoted || !is_identifier(v) || m.digits > 1 ||
-               is_passphrase(v, &m);
+    if (is_passphrase(v, &m) && (name->op != NAME_PROSE || is_upper_name(name->text)))
+        return true;
+    if (name->op == NAME_PROSE)
+        return is_mixed && (odd || (m.lowers && m.uppers) || m.changes >= 3) &&
+               !is_identifier(v);
+    if (name->op == NAME_ARGUMENT && is_identifier(v))
+        return false;
+    if (is_mixed || (odd && has_letter) || m.others)
+        return name->is_quoted || !is_identifier(v) || m.digits > 1;
     return name->is_quoted && m.digits == v.n && v.n >= 6;
+}
+
+/* Letters and digits as a generator gives them. */
+static bool
+is_random(struct view v, const struct mix *m, bool is_sure)
+{
+    uint32_t entropy = value_entropy(v);
+    if (m->digits < 2)
+        return is_sure && m->uppers > 2 && m->lowers > 2 && m->changes * 5 >= 2 * v.n &&
+               entropy >= 300;
+    if (v.n < 16)
+        return entropy >= 250 && m->changes >= 3;
+    if (m->hex == v.n)
+        return entropy >= 270 && m->changes * 8 >= v.n;
+    return entropy >= 320 && m->changes * 6 >= v.n;
 }
 
 bool
@@ -344,25 +390,18 @@ value_is_secret(struct view v, const struct name *name)
 {
     struct mix m = mix_of(v);
     size_t letters = m.lowers + m.uppers;
-    bool is_given = name->op == NAME_ASSIGN || name->op == NAME_FLAG ||
-                    is_setting(name) || (name->op == NAME_ARGUMENT && name->is_quoted);
-    bool is_sure = is_given &&
-                   (name->is_quoted || name->is_tight || name->op == NAME_FLAG);
+    if (name->op == NAME_ARGUMENT && !name->is_quoted)
+        return false;
+    bool is_given = name->op != NAME_PROSE || is_upper_name(name->text);
+    bool is_sure = is_given && (name->is_quoted || name->is_tight ||
+                                name->op == NAME_FLAG || (odd_symbols(v) && m.digits));
     if (v.n < (is_sure ? 8 : 16) || v.n > 2048 || m.blanks || m.others)
         return false;
-    if (is_expression(v, &m) || begins(v, "sha256:") || contains(v, "://"))
+    if (value_is_expression(v) || begins(v, "sha256:") || begins(v, "arn:") ||
+        contains(v, "://"))
         return false;
     if (is_given && is_passphrase(v, &m))
         return true;
-    if (is_identifier(v) || letters < 2 || m.symbols * 3 > v.n)
-        return false;
-    uint32_t entropy = value_entropy(v);
-    if (m.digits < 2)
-        return is_sure && m.digits + m.symbols > 1 && m.uppers > 1 &&
-               m.changes * 3 >= v.n;
-    if (v.n < 16)
-        return entropy >= 250 && m.changes >= 3;
-    if (m.hex == v.n)
-        return entropy >= 270 && m.changes * 8 >= v.n;
-    return entropy >= 320 && m.changes * 6 >= v.n;
+    return !is_identifier(v) && letters >= 2 && m.symbols * 3 <= v.n &&
+           is_random(v, &m, is_sure);
 }

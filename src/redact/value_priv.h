@@ -15,6 +15,8 @@
 uint32_t value_entropy(struct view v);
 /* `xxxx`, `<token>`, `your-key-here`, `${VAR}`, one character over and over … */
 bool value_is_placeholder(struct view v);
+/* Code rather than a literal: a.b, f(x), a[i], A::B, $VAR, %s, /path, !tag. */
+bool value_is_expression(struct view v);
 /* The part of an unquoted run that is the value: without `&next=…` and trailing commas.
  */
 struct view value_trim(struct view v);
