@@ -56,8 +56,10 @@ find_end(const struct lane *l, uint64_t raw_end, bool is_end, struct line *ret)
         uint64_t k = i;
         while (k < limit && text[k] == '\\')
             k++;
-        if (k == limit)
-            break; /* of what? the next byte tells */
+        if (k == limit) {
+            *ret = (struct line){ i, limit, true };
+            return is_cut || is_end; /* else the next byte tells what it is */
+        }
         *ret = (struct line){ i, byte_in("nr", text[k]) ? k + 1 : k, false };
         return true;
     }

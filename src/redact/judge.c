@@ -106,9 +106,10 @@ end_of_rule(struct redact *r, struct reading *in, struct judge_rule which)
         return 0;
     if (rule->names[0] && !(name = find_name(in, rule)))
         return 0;
-    if (rule->check == PACK_CHECK_PASSWORD && !rule->names[0])
+    if (rule->check != PACK_CHECK_NONE && !rule->names[0])
         around = surroundings(in);
-    size_t whole = name->is_quoted ? in->text.n : value_trim(in->text).n, end = whole;
+    bool is_all = name->is_quoted || in->next == JUDGE_NEXT_END;
+    size_t whole = is_all ? in->text.n : value_trim(in->text).n, end = whole;
     if (rule->pattern[0]) {
         int e = ask_shapes(r, in, which.lead_n ? PACK_TOKENS : PACK_VALUES);
         if (e)
@@ -231,10 +232,17 @@ goes_on(const struct judge_sample *s, const struct judge_wrap *wrap, size_t end)
     return false;
 }
 
+/* By a shape that ordinary text does not have by chance: not by its surroundings alone.
+ */
 static bool
-is_by_format(const struct redact *r, const struct judge_verdict *v)
+is_by_format(const struct redact *r, const struct judge_sample *s,
+             const struct judge_verdict *v)
 {
-    return r->rules[v->rule]->pattern[0] != 0;
+    for (size_t i = 0; i < s->n_rules; i++)
+        if (s->rules[i].rule == v->rule)
+            return r->rules[v->rule]->pattern[0] &&
+                   (s->rules[i].lead_n || r->rules[v->rule]->names[0]);
+    return false;
 }
 
 /* The text up to the first line end, and as much behind it as belongs to it. */
@@ -261,8 +269,8 @@ judge_wrapped(struct redact *r, const struct judge_sample *s, struct judge_verdi
         int longer = read_as(r, s, end, is_last ? s->next : JUDGE_NEXT_LINE, &v);
         if (longer < 0)
             return longer;
-        if (longer && v.end > wrap->at &&
-            (may_go_on || (!found && is_by_format(r, &v)))) {
+        bool is_surer = is_by_format(r, s, &v) && (!found || v.rule < ret->rule);
+        if (longer && v.end > wrap->at && (may_go_on || is_surer)) {
             *ret = v;
             found = 1;
         } else if (found || !may_go_on) {
@@ -313,22 +321,45 @@ may_become(struct redact *r, const struct judge_sample *s, struct judge_rule whi
     return false;
 }
 
+static bool
+is_token_text(struct view v)
+{
+    for (size_t i = 0; i < v.n; i++)
+        if (v.p[i] <= ' ' || v.p[i] >= 0x7f || byte_in("(),;}]", v.p[i]))
+            return false;
+    return true;
+}
+
+/* No word is written like this. */
+static bool
+is_scrambled(struct view v, const struct palette *p)
+{
+    for (size_t i = 1; p->has_lower && i < v.n; i++)
+        if (isupper(v.p[i]))
+            return true;
+    return p->has_digit && (p->has_upper || v.n >= 8);
+}
+
 /* By the first bytes of a token, or of a value whose surroundings tell all. */
 static bool
 is_stump(struct redact *r, const struct judge_sample *s, struct judge_rule which)
 {
     struct view lead = { s->text.p, which.lead_n };
     struct view body = { s->text.p + lead.n, s->text.n - lead.n };
-    struct palette p = palette_of(lead), b = palette_of(body);
-    if (!body.n || value_is_placeholder(body))
+    bool is_plain = is_plain_word(body), has_then = r->rules[which.rule]->then[0] != 0;
+    if (!body.n || !is_token_text(body) || value_is_placeholder(body))
         return false;
-    if (r->rules[which.rule]->pattern[0] && !may_become(r, s, which))
-        return body.n >= 6 && is_random(body, &b) && !r->rules[which.rule]->then[0];
-    if (!is_plain_word(body))
-        return b.has_lower || b.has_upper || !r->rules[which.rule]->then[0];
-    return lead.n
-               ? p.has_upper || p.has_digit || lead.n >= 5 || (lead.n == 4 && body.n < 4)
-               : body.n < 8;
+    struct palette l = palette_of(lead);
+    if (lead.n >= 5 || (lead.n == 4 && (!is_plain || l.has_upper || body.n < 4)))
+        return true; /* nothing else begins like this */
+    if (!lead.n && !has_then)
+        return !is_plain || body.n < 8;
+    if (is_plain)
+        return false;
+    struct palette p = palette_of(body);
+    if (!may_become(r, s, which) && (body.n < 4 || !is_scrambled(body, &p)))
+        return false;
+    return has_letter(body) || !has_then; /* not a port */
 }
 
 /* By name: it was being assigned. Numbers are left alone where they may be counts. */
@@ -338,11 +369,15 @@ is_named_stump(const struct redact *r, const struct judge_sample *s, uint32_t ru
     struct name names[NAME_READINGS];
     size_t n = name_read(s->before, names);
     for (size_t i = 0; i < n; i++) {
-        bool is_given = names[i].op == NAME_ASSIGN || names[i].op == NAME_FLAG;
+        bool is_given = names[i].op == NAME_ASSIGN || names[i].op == NAME_FLAG ||
+                        names[i].is_quoted;
         bool is_plural = byte_lower(names[i].text.p[names[i].text.n - 1]) == 's';
+        bool is_code = names[i].is_tight || names[i].is_quoted
+                           ? byte_in("$%{(<", s->text.p[0])
+                           : value_is_expression(s->text);
         if (is_given && name_tells(names[i].text, r->rules[rule]->names) &&
             (has_letter(s->text) || !is_plural) && !value_is_placeholder(s->text) &&
-            !value_is_expression(s->text))
+            !is_code)
             return true;
     }
     return false;
@@ -366,10 +401,22 @@ judge_stump(struct redact *r, const struct judge_sample *s, struct judge_verdict
     return 0;
 }
 
+/* What follows a secret without a gap, up to the end of the input, may be of a longer
+ * one. */
+static void
+take_rest(const struct judge_sample *s, struct judge_verdict *v)
+{
+    struct view rest = { s->text.p + v->end, s->text.n - v->end };
+    if (s->next == JUDGE_NEXT_END && is_token_text(rest))
+        v->end = s->text.n;
+}
+
 int
 judge(struct redact *r, const struct judge_sample *s, struct judge_verdict *ret)
 {
     int found = s->n_wraps ? judge_wrapped(r, s, ret)
                            : read_as(r, s, s->text.n, s->next, ret);
+    if (found > 0)
+        take_rest(s, ret);
     return found ? found : judge_stump(r, s, ret);
 }

@@ -441,6 +441,15 @@ wraps_between(const struct lane *l, uint64_t start, uint64_t end,
     return n;
 }
 
+/* Whether a line has ended here that was not full: nothing of it is missing. */
+static bool
+has_short_line(const struct lane *l, uint64_t clean)
+{
+    size_t n = wraps_until(l, clean);
+    const struct lane_wrap *wraps = LANE_ITEMS(struct lane_wrap, &l->wraps);
+    return n && wraps[n - 1].clean == clean && !judge_is_full(wraps[n - 1].col, l->cols);
+}
+
 /* Judges a candidate whose run has ended or was cut; true: keep it, its secret goes on.
  */
 static int
@@ -457,10 +466,9 @@ decide(struct lane *l, struct lane_candidate *c, int next)
         .n_wraps = wraps_between(l, c->start, c->seen, wraps),
         .cols = l->cols,
     };
-    if (has_wrap_at(l, c->seen) && next != JUDGE_NEXT_CUT &&
-        (next != JUDGE_NEXT_END || line_start(l, c->seen) == c->seen || l->is_whole))
-        s.next = JUDGE_NEXT_LINE;
-    else if (next == JUDGE_NEXT_END && l->is_whole)
+    bool is_stopped = next == JUDGE_NEXT_END &&
+                      (l->is_whole || has_short_line(l, c->seen));
+    if ((next >= 0 && has_wrap_at(l, c->seen)) || is_stopped)
         s.next = JUDGE_NEXT_LINE;
     struct judge_verdict v;
     int e = judge(l->redact, &s, &v);

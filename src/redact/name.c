@@ -179,19 +179,21 @@ match_word(struct view name, struct view word)
 /* Behind a telling word these name something else. With a star: so do words that begin
  * so. */
 static const char *const about_words[] = {
-    "type",     "izer*",    "izing",       "ized",    "name",      "names",    "url",
-    "urls",     "uri",      "path",        "paths",   "file",      "files",    "dir",
-    "endpoint", "ref",      "refs",        "count",   "counts",    "len",      "size",
-    "limit",    "limits",   "expir*",      "ttl",     "version",   "arn",      "format",
-    "field",    "fields",   "label",       "hint",    "policy",    "prompt",   "error",
-    "errors",   "index",    "class",       "kind",    "regex",     "pattern",  "rule",
-    "rules",    "valid*",   "placeholder", "rotat*",  "age",       "selector", "budget",
-    "usage",    "rate",     "cost",        "window",  "algorithm", "alg",      "method",
-    "mode",     "strength", "mgr",         "ms",      "sec",       "seconds",  "time",
-    "reset",    "change",   "changed",     "manager", "provider",  "store",    "service",
-    "handler",  "prefix",   "encoding",    "length",  "input",     "required", "confirm*",
-    "help",     "title",    "min",         "max",     "id",        "ids",      "at",
-    "on",       "enabled",  "disabled",    NULL,
+    "type",    "izer*",    "izing",       "ized",     "name",     "names",
+    "url",     "urls",     "uri",         "path",     "paths",    "file",
+    "files",   "dir",      "endpoint",    "ref",      "refs",     "count",
+    "counts",  "len",      "size",        "limit",    "limits",   "expir*",
+    "ttl",     "version",  "arn",         "format",   "field",    "fields",
+    "label",   "hint",     "policy",      "prompt",   "error",    "errors",
+    "index",   "class",    "kind",        "regex",    "pattern",  "rule",
+    "rules",   "valid*",   "placeholder", "rotat*",   "age",      "selector",
+    "budget",  "usage",    "rate",        "cost",     "window",   "algorithm",
+    "alg",     "method",   "mode",        "strength", "mgr",      "smanager",
+    "ms",      "sec",      "seconds",     "time",     "reset",    "change",
+    "changed", "manager",  "provider",    "store",    "service",  "handler",
+    "prefix",  "encoding", "length",      "input",    "required", "confirm*",
+    "help",    "title",    "min",         "max",      "id",       "ids",
+    "at",      "on",       "enabled",     "disabled", NULL,
 };
 
 /* The letters at the start of v, up to a capital that begins a new word. */

@@ -326,6 +326,6 @@ project_feed(struct project *p, struct lane lanes[PROJECT_LANES], const uint8_t 
 void
 project_end(struct project *p, struct lane lanes[PROJECT_LANES])
 {
-    p->has_space_cr = false;
-    put_space(p, &lanes[PROJECT_TEXT]);
+    end_space_cr(p, &lanes[PROJECT_TEXT], p->space_raw, false);
+    p->has_space = false; /* what stands before it may have been cut off here */
 }
