@@ -76,15 +76,6 @@ is_base64(struct view v)
     return true;
 }
 
-static bool
-has_letter(struct view v)
-{
-    for (size_t i = 0; i < v.n; i++)
-        if (v.p[i] < 0x80 && isalpha(v.p[i]))
-            return true;
-    return false;
-}
-
 /* The last word of a line, without what code has around it. */
 static struct view
 last_word(struct view line)
@@ -109,10 +100,11 @@ kind_of(struct lane_block *b, struct view line, bool is_last, struct view *ret_w
     bool has_gap = b->has_gap && b->has_material;
     b->has_gap = !word.n;
     if (!word.n)
-        return has_letter(line) || has_gap ? LINE_ENDS_BLOCK : LINE_PASSES;
+        return bytes_have_letter(line.p, line.n) || has_gap ? LINE_ENDS_BLOCK
+                                                            : LINE_PASSES;
     if (!b->has_material && memchr(line.p, ':', line.n))
         return LINE_PASSES; /* a header */
-    if (has_letter(prefix) || !is_base64(word))
+    if (bytes_have_letter(prefix.p, prefix.n) || !is_base64(word))
         return LINE_ENDS_BLOCK;
     if (b->is_ending && word.n < 2 * LINE_LEAST && word.p[0] != '=')
         return LINE_ENDS_BLOCK;

@@ -28,6 +28,15 @@ byte_lower(uint8_t c)
 }
 
 static inline bool
+bytes_have_letter(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i] < 0x80 && isalpha(p[i]))
+            return true;
+    return false;
+}
+
+static inline bool
 byte_is_quote(uint8_t c)
 {
     return c == '"' || c == '\'' || c == '`';

@@ -5,8 +5,11 @@
 #include <hs_runtime.h>
 #include <stdlib.h>
 
+/* The shapes are loaded when they are first asked: most streams hold nothing that looks
+ * like a secret, and the larger databases would take most of the time to open. */
 struct engine {
-    hs_database_t *leads, *shapes[PACK_SHAPES]; /* NULL: there are none */
+    const struct pack *pack;                    /* borrowed */
+    hs_database_t *leads, *shapes[PACK_SHAPES]; /* NULL: none, or not loaded */
     hs_scratch_t *scratch;
 };
 
@@ -24,10 +27,18 @@ code(hs_error_t e)
 static int
 load(hs_database_t **ret, hs_scratch_t **scratch, struct view bytes)
 {
-    if (!bytes.n)
+    if (!bytes.n || *ret)
         return 0;
-    hs_error_t e = hs_deserialize_database((const char *)bytes.p, bytes.n, ret);
-    return code(e == HS_SUCCESS ? hs_alloc_scratch(*ret, scratch) : e);
+    hs_database_t *db;
+    hs_error_t e = hs_deserialize_database((const char *)bytes.p, bytes.n, &db);
+    if (e != HS_SUCCESS)
+        return code(e);
+    e = hs_alloc_scratch(db, scratch);
+    if (e != HS_SUCCESS)
+        hs_free_database(db);
+    else
+        *ret = db;
+    return code(e);
 }
 
 int
@@ -36,15 +47,23 @@ engine_open(struct engine **ret, const struct pack *pack)
     struct engine *e = calloc(1, sizeof(*e));
     if (!e)
         return -ENOMEM;
+    e->pack = pack;
     int r = load(&e->leads, &e->scratch, pack->lead_db);
-    for (size_t i = 0; !r && i < PACK_SHAPES; i++)
-        r = load(&e->shapes[i], &e->scratch, pack->shape_dbs[i]);
     if (r) {
         engine_close(e);
         return r;
     }
     *ret = e;
     return 0;
+}
+
+int
+engine_load(struct engine *e)
+{
+    int r = 0;
+    for (size_t i = 0; !r && i < PACK_SHAPES; i++)
+        r = load(&e->shapes[i], &e->scratch, e->pack->shape_dbs[i]);
+    return r;
 }
 
 void
@@ -146,8 +165,9 @@ on_shape(unsigned id, unsigned long long from, unsigned long long to, unsigned f
 int
 engine_shapes(struct engine *e, enum pack_shapes which, struct view text, uint32_t *ends)
 {
-    if (!e->shapes[which] || !text.n)
-        return 0;
+    int r = load(&e->shapes[which], &e->scratch, e->pack->shape_dbs[which]);
+    if (r || !e->shapes[which] || !text.n)
+        return r;
     return code(hs_scan(e->shapes[which], (const char *)text.p, (unsigned)text.n, 0,
                         e->scratch, on_shape, ends));
 }

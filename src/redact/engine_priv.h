@@ -12,8 +12,11 @@
 struct engine;
 struct engine_stream;
 
-/* The databases of a pack; any may be empty. -ENOMEM or ERR_DAMAGED. */
+/* The databases of a pack, which must outlive it; any may be empty. Shapes are loaded
+ * when they are first asked. -ENOMEM or ERR_DAMAGED, as from all calls here. */
 int engine_open(struct engine **ret, const struct pack *pack);
+/* Now, rather: it shows whether they are sound. */
+int engine_load(struct engine *e);
 void engine_close(struct engine *e);
 /* Memory of the databases and the scratch space. */
 size_t engine_size_bytes(const struct engine *e);

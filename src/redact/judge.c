@@ -4,7 +4,7 @@
 #include "redact/check_priv.h"
 #include "redact/value_priv.h"
 
-enum { VALUE_LEAST = 3 };
+enum { VALUE_LEAST = 3, NUMBER_LEAST = 6 };
 
 /* One reading of a sample: up to one of its line ends. */
 struct reading {
@@ -136,7 +136,8 @@ read_as(struct redact *r, const struct judge_sample *s, size_t n, int next,
         struct judge_verdict *ret)
 {
     struct reading in = { .sample = s, .text = { s->text.p, n }, .next = next };
-    if (!s->rules[0].lead_n && value_trim(in.text).n < VALUE_LEAST)
+    size_t least = bytes_have_letter(in.text.p, in.text.n) ? VALUE_LEAST : NUMBER_LEAST;
+    if (!s->rules[0].lead_n && value_trim(in.text).n < least)
         return 0; /* a count, mostly */
     for (size_t i = 0; i < s->n_rules; i++) {
         int end = end_of_rule(r, &in, s->rules[i]);
@@ -292,15 +293,6 @@ is_plain_word(struct view v)
     return true;
 }
 
-static bool
-has_letter(struct view v)
-{
-    for (size_t i = 0; i < v.n; i++)
-        if (v.p[i] < 0x80 && isalpha(v.p[i]))
-            return true;
-    return false;
-}
-
 /* Whether more of the same would make it a secret of this rule. */
 static bool
 may_become(struct redact *r, const struct judge_sample *s, struct judge_rule which)
@@ -359,7 +351,7 @@ is_stump(struct redact *r, const struct judge_sample *s, struct judge_rule which
     struct palette p = palette_of(body);
     if (!may_become(r, s, which) && (body.n < 4 || !is_scrambled(body, &p)))
         return false;
-    return has_letter(body) || !has_then; /* not a port */
+    return bytes_have_letter(body.p, body.n) || !has_then; /* not a port */
 }
 
 /* By name: it was being assigned. Numbers are left alone where they may be counts. */
@@ -376,8 +368,8 @@ is_named_stump(const struct redact *r, const struct judge_sample *s, uint32_t ru
                            ? byte_in("$%{(<", s->text.p[0])
                            : value_is_expression(s->text);
         if (is_given && name_tells(names[i].text, r->rules[rule]->names) &&
-            (has_letter(s->text) || !is_plural) && !value_is_placeholder(s->text) &&
-            !is_code)
+            (bytes_have_letter(s->text.p, s->text.n) || !is_plural) &&
+            !value_is_placeholder(s->text) && !is_code)
             return true;
     }
     return false;

@@ -124,7 +124,11 @@ read_from(struct view before, size_t i, struct name name, bool skips_type,
     if (end == i)
         return 0;
     name.is_tight = !name.is_quoted && end + 1 == i && before.p[end] == '=';
-    size_t name_end = skips_type ? back_type(before, end) : end;
+    size_t name_end = end, op = end;
+    while (op < i && byte_in(" \t", before.p[op]))
+        op++;
+    if (skips_type && op < i && before.p[op] == '=')
+        name_end = back_type(before, end);
     if (skips_type && name_end == end)
         return 0;
     name.text = back_name(before, name_end);
@@ -251,11 +255,13 @@ tells(struct view name, struct view word)
 bool
 name_tells(struct view name, const char *words)
 {
-    while (*words) {
-        size_t n = strcspn(words, " ");
-        if (n && tells(name, (struct view){ (const uint8_t *)words, n }))
+    for (const char *at = words; *at;) {
+        struct view word = { (const uint8_t *)at, 0 };
+        while (at[word.n] && at[word.n] != ' ')
+            word.n++;
+        if (word.n && tells(name, word))
             return true;
-        words += n + strspn(words + n, " ");
+        at += word.n + (at[word.n] == ' ');
     }
     return false;
 }

@@ -34,6 +34,8 @@ add_own(struct redact *r, const char *path, struct err *err)
     int e = file_slurp(path, &p->bytes);
     if (e >= 0)
         e = add_pack(r, p, (struct view){ p->bytes.p, p->bytes.n });
+    if (e >= 0)
+        e = engine_load(p->engine); /* it comes from a disk */
     return e < 0 ? err_code(err, e, "cannot use the compiled rules in '%s'", path) : 0;
 }
 

@@ -257,7 +257,7 @@ is_passphrase(struct view v, const struct mix *m)
         words += letters >= 4;
         letters = 0;
     }
-    return words >= 2 && m->digits && v.n >= 12;
+    return words >= 2 && m->digits && v.n >= 12 && isdigit(v.p[v.n - 1]);
 }
 
 /* a.b: names, joined by dots. */
