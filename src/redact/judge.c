@@ -346,12 +346,12 @@ is_stump(struct redact *r, const struct judge_sample *s, struct judge_rule which
         return true; /* nothing else begins like this */
     if (!lead.n && !has_then)
         return !is_plain || body.n < 8;
+    if (has_then)
+        return bytes_have_letter(body.p, body.n) && may_become(r, s, which); /* no port */
     if (is_plain)
         return false;
     struct palette p = palette_of(body);
-    if (!may_become(r, s, which) && (body.n < 4 || !is_scrambled(body, &p)))
-        return false;
-    return bytes_have_letter(body.p, body.n) || !has_then; /* not a port */
+    return may_become(r, s, which) || (body.n >= 4 && is_scrambled(body, &p));
 }
 
 /* By name: it was being assigned. Numbers are left alone where they may be counts. */
@@ -396,8 +396,10 @@ judge_stump(struct redact *r, const struct judge_sample *s, struct judge_verdict
 /* What follows a secret without a gap, up to the end of the input, may be of a longer
  * one. */
 static void
-take_rest(const struct judge_sample *s, struct judge_verdict *v)
+take_rest(const struct redact *r, const struct judge_sample *s, struct judge_verdict *v)
 {
+    if (r->rules[v->rule]->then[0])
+        return; /* what ends it is there */
     struct view rest = { s->text.p + v->end, s->text.n - v->end };
     if (s->next == JUDGE_NEXT_END && is_token_text(rest))
         v->end = s->text.n;
@@ -409,6 +411,6 @@ judge(struct redact *r, const struct judge_sample *s, struct judge_verdict *ret)
     int found = s->n_wraps ? judge_wrapped(r, s, ret)
                            : read_as(r, s, s->text.n, s->next, ret);
     if (found > 0)
-        take_rest(s, ret);
+        take_rest(r, s, ret);
     return found ? found : judge_stump(r, s, ret);
 }

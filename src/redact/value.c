@@ -210,13 +210,31 @@ is_sequence(struct view v)
     return v.n > 3 && ((steps + same) * 10 >= (v.n - 1) * 8);
 }
 
+/* $NAME, %NAME%, %s: filled in elsewhere. */
+static bool
+is_variable(struct view v)
+{
+    size_t lowers = 0, digits = 0, n = v.n;
+    if (n > 2 && v.p[0] == '%' && v.p[n - 1] == '%')
+        n--;
+    if (n < 2 || !byte_in("$%", v.p[0]) || isdigit(v.p[1]))
+        return false;
+    for (size_t i = 1; i < n; i++) {
+        if (!byte_is_word(v.p[i]))
+            return false;
+        lowers += islower(v.p[i]) != 0;
+        digits += isdigit(v.p[i]) != 0;
+    }
+    return !lowers || !digits;
+}
+
 bool
 value_is_placeholder(struct view v)
 {
     bool is_long = v.n >= RANDOM_LONG && value_entropy(v) >= RANDOM_ENTROPY;
     return contains_any(v, placeholder_parts) ||
            (!is_long && contains_any(v, short_parts)) ||
-           is_one_of(v, placeholder_words) || is_sequence(v);
+           is_one_of(v, placeholder_words) || is_sequence(v) || is_variable(v);
 }
 
 /* -- extent -- */

@@ -23,9 +23,12 @@
 static const struct {
     const char *name, *alphabet;
 } classes[] = {
-    { "alnum", DIGIT UPPER LOWER },       { "digit", DIGIT },
-    { "lower", LOWER },                   { "upper", UPPER },
-    { "hex", DIGIT "abcdef" },            { "b64", DIGIT UPPER LOWER "+/" },
+    { "alnum", DIGIT UPPER LOWER },
+    { "digit", DIGIT },
+    { "lower", LOWER },
+    { "upper", UPPER },
+    { "hex", DIGIT "abcdef" },
+    { "b64", DIGIT UPPER LOWER "+/" },
     { "b64url", DIGIT UPPER LOWER "-_" },
 };
 

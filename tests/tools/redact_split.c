@@ -174,7 +174,7 @@ is_starred(const struct test_case *c, size_t n, const struct result *r)
     for (size_t i = 0; i < n; i++) {
         while (at < r->count && r->finds[at].end <= i)
             at++;
-        bool may_be_star = at < r->count && r->finds[at].start <= i && c->in[i] > ' ' &&
+        bool may_be_star = at < r->count && r->finds[at].start <= i && c->in[i] >= ' ' &&
                            !is_between(c, i);
         if (r->out.p[i] != c->in[i] && !(may_be_star && r->out.p[i] == '*'))
             return false;
