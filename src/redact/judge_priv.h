@@ -66,4 +66,21 @@ struct judge_verdict {
 /* 1: a secret; 0: none; else an error. */
 int judge(struct redact *r, const struct judge_sample *s, struct judge_verdict *ret);
 
+/* -- its parts -- */
+
+/* The first n bytes of the text, with `next` behind them: the first rule that says yes.
+ */
+int judge_as(struct redact *r, const struct judge_sample *s, size_t n, int next,
+             struct judge_verdict *ret);
+/* wrap.c: the text up to the first line end, and as much behind it as belongs to it. */
+int judge_wrapped(struct redact *r, const struct judge_sample *s,
+                  struct judge_verdict *ret);
+/* stump.c: a secret of which only the beginning has come. */
+int judge_stump(struct redact *r, const struct judge_sample *s,
+                struct judge_verdict *ret);
+/* stump.c: what follows a secret without a gap, up to the end of the input, may be of a
+ * longer one. */
+void judge_take_rest(const struct redact *r, const struct judge_sample *s,
+                     struct judge_verdict *v);
+
 #endif

@@ -81,139 +81,7 @@ failure(const struct lane *l)
     return 0;
 }
 
-/* Takes n items of a size away from the front. */
-static void
-drop_front(struct buf *b, size_t n, size_t size)
-{
-    b->n -= n * size;
-    if (n && b->n)
-        memmove(b->p, b->p + n * size, b->n);
-}
-
-/* -- offsets -- */
-
-uint64_t
-lane_end(const struct lane *l)
-{
-    return l->base + l->text.n;
-}
-
-/* How many maps begin at or before an offset; by_raw says which. */
-static size_t
-maps_until(const struct lane *l, uint64_t offset, bool by_raw)
-{
-    const struct lane_map *maps = LANE_ITEMS(struct lane_map, &l->maps);
-    size_t low = 0, high = LANE_COUNT(struct lane_map, &l->maps);
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if ((by_raw ? maps[mid].raw : maps[mid].clean) <= offset)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-uint64_t
-lane_raw(const struct lane *l, uint64_t clean)
-{
-    const struct lane_map *maps = LANE_ITEMS(struct lane_map, &l->maps);
-    size_t n = maps_until(l, clean, false);
-    return n ? maps[n - 1].raw + (clean - maps[n - 1].clean) : 0;
-}
-
-uint64_t
-lane_clean(const struct lane *l, uint64_t raw)
-{
-    const struct lane_map *maps = LANE_ITEMS(struct lane_map, &l->maps);
-    size_t count = LANE_COUNT(struct lane_map, &l->maps), n = maps_until(l, raw, true);
-    if (!n)
-        return l->base;
-    uint64_t clean = maps[n - 1].clean + (raw - maps[n - 1].raw);
-    uint64_t end = n < count ? maps[n].clean : lane_end(l);
-    return clean < end ? clean : end;
-}
-
-static uint8_t
-at(const struct lane *l, uint64_t clean)
-{
-    return l->text.p[clean - l->base];
-}
-
-/* -- writing -- */
-
-void
-lane_put(struct lane *l, const uint8_t *p, size_t n, uint64_t raw)
-{
-    uint64_t clean = lane_end(l);
-    size_t count = LANE_COUNT(struct lane_map, &l->maps);
-    const struct lane_map *maps = LANE_ITEMS(struct lane_map, &l->maps);
-    if (!count || maps[count - 1].raw + (clean - maps[count - 1].clean) != raw) {
-        struct lane_map map = { clean, raw };
-        buf_append(&l->maps, &map, sizeof(map));
-    }
-    buf_append(&l->text, p, n);
-}
-
-void
-lane_break(struct lane *l, uint64_t raw)
-{
-    lane_put(l, (const uint8_t *)"\n", 1, raw);
-    l->line = lane_end(l);
-    l->indent = 0;
-}
-
-void
-lane_wrap(struct lane *l, uint64_t raw)
-{
-    uint64_t clean = lane_end(l);
-    if (clean == l->line) {
-        lane_break(l, raw); /* an empty line */
-        return;
-    }
-    uint64_t col = clean - l->line + l->indent;
-    struct lane_wrap wrap = { clean, col < UINT32_MAX ? (uint32_t)col : UINT32_MAX };
-    buf_append(&l->wraps, &wrap, sizeof(wrap));
-    l->line = clean;
-    l->indent = 0;
-}
-
 /* -- leads -- */
-
-/* How many wraps lie at or before an offset. */
-static size_t
-wraps_until(const struct lane *l, uint64_t clean)
-{
-    const struct lane_wrap *wraps = LANE_ITEMS(struct lane_wrap, &l->wraps);
-    size_t low = 0, high = LANE_COUNT(struct lane_wrap, &l->wraps);
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (wraps[mid].clean <= clean)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-static bool
-has_wrap_at(const struct lane *l, uint64_t clean)
-{
-    size_t n = wraps_until(l, clean);
-    return n && LANE_ITEMS(struct lane_wrap, &l->wraps)[n - 1].clean == clean;
-}
-
-/* Where the line begins on which this offset lies. A name that was wrapped counts with
- * its beginning only where the width is known: else too many lines look as if. */
-static uint64_t
-line_start(const struct lane *l, uint64_t clean)
-{
-    const struct lane_wrap *wraps = LANE_ITEMS(struct lane_wrap, &l->wraps);
-    size_t n = wraps_until(l, clean);
-    while (n && l->cols && judge_is_full(wraps[n - 1].col, l->cols))
-        n--;
-    return n ? wraps[n - 1].clean : 0;
-}
 
 static bool
 are_hex(const uint8_t *p, size_t n)
@@ -231,7 +99,7 @@ starts_word(const struct lane *l, uint64_t clean)
 {
     size_t n = (size_t)(clean - l->base);
     const uint8_t *p = l->text.p + n;
-    if (!n || !byte_is_word(p[-1]) || has_wrap_at(l, clean))
+    if (!n || !byte_is_word(p[-1]) || lane_has_wrap_at(l, clean))
         return true;
     if (n >= 2 && p[-2] == '\\' && byte_in("nrtbfvae0", p[-1]))
         return true;
@@ -273,9 +141,10 @@ candidate_at(struct lane *l, uint64_t start)
                                     .seen = start,
                                     .raw = lane_raw(l, start) };
     uint64_t before = start - l->base;
-    if (before && line_start(l, start) != start && byte_is_quote(at(l, start - 1))) {
-        v[i].quote = at(l, start - 1);
-        v[i].is_escaped = before > 1 && at(l, start - 2) == '\\';
+    if (before && lane_line_start(l, start) != start &&
+        byte_is_quote(lane_at(l, start - 1))) {
+        v[i].quote = lane_at(l, start - 1);
+        v[i].is_escaped = before > 1 && lane_at(l, start - 2) == '\\';
     }
     return &v[i];
 }
@@ -324,7 +193,7 @@ take_lead(struct lane *l, const struct fired *f)
         return;
     bool is_token = lead->kind == PACK_LEAD_TOKEN;
     if (is_token ? !lead->has_context && !starts_word(l, start)
-                 : line_start(l, start) == start)
+                 : lane_line_start(l, start) == start)
         return;
     struct lane_candidate *c = candidate_at(l, start);
     if (!c)
@@ -396,7 +265,7 @@ follow(const struct lane *l, struct lane_candidate *c, uint64_t raw_end, bool is
         is_cut = true;
     }
     while (c->seen < limit) {
-        uint8_t byte = at(l, c->seen);
+        uint8_t byte = lane_at(l, c->seen);
         if (ends(c, byte)) {
             *ret_next = byte;
             return true;
@@ -421,7 +290,7 @@ static struct view
 before(const struct lane *l, uint64_t start)
 {
     uint64_t from = start - l->base > CONTEXT ? start - CONTEXT : l->base;
-    uint64_t begin = line_start(l, start);
+    uint64_t begin = lane_line_start(l, start);
     from = begin > from ? begin : from;
     struct view v = { l->text.p + (from - l->base), (size_t)(start - from) };
     const uint8_t *line = memrchr(v.p, '\n', v.n);
@@ -435,19 +304,10 @@ wraps_between(const struct lane *l, uint64_t start, uint64_t end,
               struct judge_wrap ret[JUDGE_WRAPS])
 {
     const struct lane_wrap *wraps = LANE_ITEMS(struct lane_wrap, &l->wraps);
-    size_t n = 0, last = end > start ? wraps_until(l, end - 1) : 0;
-    for (size_t i = wraps_until(l, start); i < last && n < JUDGE_WRAPS; i++)
+    size_t n = 0, last = end > start ? lane_wraps_until(l, end - 1) : 0;
+    for (size_t i = lane_wraps_until(l, start); i < last && n < JUDGE_WRAPS; i++)
         ret[n++] = (struct judge_wrap){ (size_t)(wraps[i].clean - start), wraps[i].col };
     return n;
-}
-
-/* Whether a line has ended here that was not full: nothing of it is missing. */
-static bool
-has_short_line(const struct lane *l, uint64_t clean)
-{
-    size_t n = wraps_until(l, clean);
-    const struct lane_wrap *wraps = LANE_ITEMS(struct lane_wrap, &l->wraps);
-    return n && wraps[n - 1].clean == clean && !judge_is_full(wraps[n - 1].col, l->cols);
 }
 
 /* Judges a candidate whose run has ended or was cut; true: keep it, its secret goes on.
@@ -467,8 +327,8 @@ decide(struct lane *l, struct lane_candidate *c, int next)
         .cols = l->cols,
     };
     bool is_stopped = next == JUDGE_NEXT_END &&
-                      (l->is_whole || has_short_line(l, c->seen));
-    if ((next >= 0 && has_wrap_at(l, c->seen)) || is_stopped)
+                      (l->is_whole || lane_has_short_line(l, c->seen));
+    if ((next >= 0 && lane_has_wrap_at(l, c->seen)) || is_stopped)
         s.next = JUDGE_NEXT_LINE;
     struct judge_verdict v;
     int e = judge(l->redact, &s, &v);
@@ -570,9 +430,5 @@ lane_trim(struct lane *l, uint64_t raw)
     const struct lane_candidate *v = LANE_ITEMS(struct lane_candidate, &l->open);
     if (l->open.n && v[0].is_through && v[0].seen < base)
         base = v[0].seen;
-    drop_front(&l->text, (size_t)(base - l->base), 1);
-    l->base = base;
-    size_t n = maps_until(l, base, false);
-    drop_front(&l->maps, n ? n - 1 : 0, sizeof(struct lane_map));
-    drop_front(&l->wraps, base ? wraps_until(l, base - 1) : 0, sizeof(struct lane_wrap));
+    lane_drop(l, base);
 }

@@ -89,12 +89,31 @@ bool lane_goes_on(const struct lane *l);
 /* What lies before raw has been handed out. */
 void lane_trim(struct lane *l, uint64_t raw);
 
-/* -- for block.c -- */
+/* -- lane_text.c: offsets and line ends -- */
+
+static inline uint8_t
+lane_at(const struct lane *l, uint64_t clean)
+{
+    return l->text.p[clean - l->base];
+}
 
 uint64_t lane_end(const struct lane *l);
 uint64_t lane_raw(const struct lane *l, uint64_t clean);
 /* The first clean offset whose byte stands at raw or behind it. */
 uint64_t lane_clean(const struct lane *l, uint64_t raw);
+/* How many wraps lie at or before an offset. */
+size_t lane_wraps_until(const struct lane *l, uint64_t clean);
+bool lane_has_wrap_at(const struct lane *l, uint64_t clean);
+/* Where the line begins on which this offset lies. A name that was wrapped counts with
+ * its beginning only where the width is known: else too many lines look as if. */
+uint64_t lane_line_start(const struct lane *l, uint64_t clean);
+/* Whether a line has ended here that was not full: nothing of it is missing. */
+bool lane_has_short_line(const struct lane *l, uint64_t clean);
+/* Forgets what lies before. */
+void lane_drop(struct lane *l, uint64_t clean);
+
+/* -- block.c -- */
+
 int lane_add_span(struct lane *l, uint64_t start, uint64_t end, uint32_t rule,
                   bool is_more);
 void block_begin(struct lane *l, uint32_t rule, uint64_t at);

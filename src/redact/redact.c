@@ -172,6 +172,23 @@ redact_size_bytes(const struct redact *r)
     return sum;
 }
 
+/* -- shapes -- */
+
+void
+redact_clear_ends(struct redact *r)
+{
+    memset(r->ends, 0, r->n_rules * sizeof(*r->ends));
+}
+
+int
+redact_ask_shapes(struct redact *r, enum pack_shapes which, struct view text)
+{
+    int e = 0;
+    for (const struct redact_pack *p = r->packs; !e && p < r->packs + r->n_packs; p++)
+        e = engine_shapes(p->engine, which, text, r->ends + p->first_rule);
+    return e;
+}
+
 /* -- what tokens begin with -- */
 
 static bool

@@ -38,6 +38,10 @@ struct redact {
     size_t n_literals, literal_max;
 };
 
+/* Which rules match at the start of text, and how far: in ends, which goes on collecting
+ * until it is cleared. */
+int redact_ask_shapes(struct redact *r, enum pack_shapes which, struct view text);
+void redact_clear_ends(struct redact *r);
 /* Whether text, which ends where the input ends for now, may be the beginning of a
  * token's lead. starts_word: it stands where a token may begin. */
 bool redact_may_lead(const struct redact *r, struct view text, bool starts_word);

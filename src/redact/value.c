@@ -3,14 +3,8 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <strings.h>
 
 /* -- what a text is made of -- */
-
-struct mix {
-    size_t n, digits, lowers, uppers, hex, symbols, blanks, others;
-    size_t changes; /* from one of letters (by case), digits, symbols to another */
-};
 
 static int
 class_of(uint8_t c)
@@ -18,10 +12,10 @@ class_of(uint8_t c)
     return isdigit(c) ? 1 : islower(c) ? 2 : isupper(c) ? 3 : 4;
 }
 
-static struct mix
-mix_of(struct view v)
+struct value_mix
+value_mix(struct view v)
 {
-    struct mix m = { .n = v.n };
+    struct value_mix m = { .n = v.n };
     for (size_t i = 0; i < v.n; i++) {
         uint8_t c = v.p[i];
         m.digits += isdigit(c) != 0;
@@ -34,6 +28,17 @@ mix_of(struct view v)
         m.changes += i && class_of(c) != class_of(v.p[i - 1]);
     }
     return m;
+}
+
+bool
+value_has_hump(struct view v)
+{
+    bool has_lower = false, has_hump = false;
+    for (size_t i = 0; i < v.n; i++) {
+        has_lower |= islower(v.p[i]) != 0;
+        has_hump |= i && isupper(v.p[i]);
+    }
+    return has_lower && has_hump;
 }
 
 uint32_t
@@ -49,192 +54,16 @@ value_entropy(struct view v)
     return v.n ? (uint32_t)(bits / (double)v.n * 100) : 0;
 }
 
-/* -- lists -- */
-
 static bool
-contains(struct view v, const char *word)
+has(struct view v, const char *part)
 {
-    size_t n = strlen(word);
-    for (size_t i = 0; i + n <= v.n; i++)
-        if (byte_lower(v.p[i]) == (uint8_t)word[0] &&
-            !strncasecmp((const char *)v.p + i, word, n))
-            return true;
-    return false;
+    return memmem(v.p, v.n, part, strlen(part));
 }
 
 static bool
-contains_any(struct view v, const char *const *words)
+begins(struct view v, const char *part)
 {
-    for (; *words; words++)
-        if (contains(v, *words))
-            return true;
-    return false;
-}
-
-static bool
-begins(struct view v, const char *word)
-{
-    if (!v.n || byte_lower(v.p[0]) != (uint8_t)word[0])
-        return false;
-    size_t n = strlen(word);
-    return v.n >= n && !strncasecmp((const char *)v.p, word, n);
-}
-
-static bool
-is_one_of(struct view v, const char *const *words)
-{
-    for (; *words; words++)
-        if (v.n == strlen(*words) && begins(v, *words))
-            return true;
-    return false;
-}
-
-/* In documentation and templates; anywhere in the value. */
-static const char *const placeholder_parts[] = {
-    "example",     "placeholder", "changeme",     "change-me",  "change_me", "redacted",
-    "goes-here",   "goes_here",   "not-real",     "notreal",    "my-secret", "my_secret",
-    "yourpass",    "yourtoken",   "yoursecret",   "yourapikey", "secretref", "environ",
-    "process.env", "getenv",      "\xe2\x80\xa6", NULL,
-};
-
-/* The same, but too short to mean anything in a long random value. */
-static const char *const short_parts[] = {
-    "your-", "your_",   "dummy",  "xxxx",   "****", "....",  "____",  "${",
-    "{{",    "$(",      "{}",     "%(",     "<",    "-here", "_here", "fake",
-    "todo",  "replace", "insert", "sample", "env.", NULL,
-};
-
-enum { RANDOM_LONG = 40, RANDOM_ENTROPY = 300 };
-
-/* Values that say what is wanted, and no secret. */
-static const char *const placeholder_words[] = {
-    "true",
-    "false",
-    "none",
-    "null",
-    "nil",
-    "undefined",
-    "string",
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "token",
-    "required",
-    "optional",
-    "disabled",
-    "enabled",
-    "hidden",
-    "empty",
-    "default",
-    "unknown",
-    "invalid",
-    "missing",
-    "text",
-    "username",
-    "email",
-    "value",
-    "bearer",
-    "basic",
-    "test",
-    "testing",
-    "prompt",
-    "ask",
-    "yes",
-    "no",
-    "void",
-    "never",
-    "always",
-    "string;",
-    "self",
-    "this",
-    "input",
-    "plain",
-    "sha1",
-    "sha256",
-    "sha384",
-    "sha512",
-    "md5",
-    "argon2",
-    "argon2id",
-    "pbkdf2",
-    "scrypt",
-    "bcrypt",
-    "base64",
-    "utf8",
-    "utf-8",
-    "oauth2",
-    "ed25519",
-    "rs256",
-    "hs256",
-    "es256",
-    "x509",
-    "int32",
-    "uint32",
-    "int64",
-    "uint64",
-    "float64",
-    "bytes32",
-    "optional[str]",
-    "number",
-    "boolean",
-    "plaintext",
-    "sensitive",
-    "nopasswd",
-    "id_token",
-    "access_token",
-    "refresh_token",
-    "pass",
-    "pwd",
-    "guest",
-    "oauth-token",
-    "api-key",
-    "access-token",
-    "api_key",
-    "authorization_code",
-    "client_credentials",
-    "client_secret_basic",
-    "client_secret_post",
-    NULL,
-};
-
-/* 80 % of the steps are to the next byte, or to the same one. */
-static bool
-is_sequence(struct view v)
-{
-    size_t steps = 0, same = 0;
-    for (size_t i = 1; i < v.n; i++) {
-        steps += v.p[i] == v.p[i - 1] + 1;
-        same += v.p[i] == v.p[i - 1];
-    }
-    return v.n > 3 && ((steps + same) * 10 >= (v.n - 1) * 8);
-}
-
-/* $NAME, %NAME%, %s: filled in elsewhere. */
-static bool
-is_variable(struct view v)
-{
-    size_t lowers = 0, digits = 0, n = v.n;
-    if (n > 2 && v.p[0] == '%' && v.p[n - 1] == '%')
-        n--;
-    if (n < 2 || !byte_in("$%", v.p[0]) || isdigit(v.p[1]))
-        return false;
-    for (size_t i = 1; i < n; i++) {
-        if (!byte_is_word(v.p[i]))
-            return false;
-        lowers += islower(v.p[i]) != 0;
-        digits += isdigit(v.p[i]) != 0;
-    }
-    return !lowers || !digits;
-}
-
-bool
-value_is_placeholder(struct view v)
-{
-    bool is_long = v.n >= RANDOM_LONG && value_entropy(v) >= RANDOM_ENTROPY;
-    return contains_any(v, placeholder_parts) ||
-           (!is_long && contains_any(v, short_parts)) ||
-           is_one_of(v, placeholder_words) || is_sequence(v) || is_variable(v);
+    return v.n >= strlen(part) && !memcmp(v.p, part, strlen(part));
 }
 
 /* -- extent -- */
@@ -264,7 +93,7 @@ value_trim(struct view v)
 
 /* Two words or more and a number, as people and generators make them: correct-horse-9. */
 static bool
-is_passphrase(struct view v, const struct mix *m)
+is_passphrase(struct view v, const struct value_mix *m)
 {
     size_t words = 0, letters = 0;
     for (size_t i = 0; i <= v.n; i++) {
@@ -295,9 +124,9 @@ is_path(struct view v)
 bool
 value_is_expression(struct view v)
 {
-    struct mix m = mix_of(v);
+    struct value_mix m = value_mix(v);
     if (memchr(v.p, '(', v.n) || memchr(v.p, '[', v.n) || memchr(v.p, '{', v.n) ||
-        contains(v, "->") || contains(v, "::") || contains(v, "=>") || contains(v, "=="))
+        has(v, "->") || has(v, "::") || has(v, "=>") || has(v, "=="))
         return true;
     if (v.n > 1 && byte_in("$%@/*~&!", v.p[0]) &&
         (byte_in("{(./", v.p[1]) || (isalpha(v.p[1]) && !m.digits)))
@@ -363,7 +192,7 @@ odd_symbols(struct view v)
 bool
 value_is_password(struct view v, const struct name *name)
 {
-    struct mix m = mix_of(v);
+    struct value_mix m = value_mix(v);
     bool is_sure = is_setting(name);
     if (v.n < (name->is_quoted || is_sure ? 4 : 6) || v.n > 128)
         return false;
@@ -390,7 +219,7 @@ value_is_password(struct view v, const struct name *name)
 
 /* Letters and digits as a generator gives them. */
 static bool
-is_random(struct view v, const struct mix *m, bool is_sure)
+is_random(struct view v, const struct value_mix *m, bool is_sure)
 {
     uint32_t entropy = value_entropy(v);
     if (m->digits < 2)
@@ -406,7 +235,7 @@ is_random(struct view v, const struct mix *m, bool is_sure)
 bool
 value_is_secret(struct view v, const struct name *name)
 {
-    struct mix m = mix_of(v);
+    struct value_mix m = value_mix(v);
     size_t letters = m.lowers + m.uppers;
     if (name->op == NAME_ARGUMENT && !name->is_quoted)
         return false;
@@ -416,7 +245,7 @@ value_is_secret(struct view v, const struct name *name)
     if (v.n < (is_sure ? 8 : 16) || v.n > 2048 || m.blanks || m.others)
         return false;
     if (value_is_expression(v) || begins(v, "sha256:") || begins(v, "arn:") ||
-        contains(v, "://"))
+        has(v, "://"))
         return false;
     if (is_given && is_passphrase(v, &m))
         return true;

@@ -11,6 +11,15 @@
 
 #include "redact/name_priv.h"
 
+/* What a text is made of. */
+struct value_mix {
+    size_t n, digits, lowers, uppers, hex, symbols, blanks, others;
+    size_t changes; /* from one of letters (by case), digits, symbols to another */
+};
+
+struct value_mix value_mix(struct view v);
+/* A capital behind the first letter, and small letters. */
+bool value_has_hump(struct view v);
 /* Shannon, in 1/100 bit a byte. */
 uint32_t value_entropy(struct view v);
 /* `xxxx`, `<token>`, `your-key-here`, `${VAR}`, one character over and over … */
