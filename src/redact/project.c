@@ -245,6 +245,18 @@ sequence_byte(struct project *p, struct lane lanes[], uint8_t c, uint64_t raw)
     return PROJECT_OTHER;
 }
 
+/* The length of a whole colour sequence, by far the most frequent; 0: of none. */
+static size_t
+sgr_len(const uint8_t *bytes, size_t n)
+{
+    size_t i = 2;
+    if (n < 3 || bytes[1] != '[')
+        return 0;
+    while (i < n && bytes[i] >= '0' && bytes[i] <= ';')
+        i++;
+    return i < n && bytes[i] == 'm' ? i + 1 : 0;
+}
+
 /* A CSI that is spelled out. Its length, 0: it is none, or -1: the next bytes tell. */
 static int
 spelled_csi(const uint8_t *bytes, size_t n)
@@ -312,8 +324,10 @@ project_feed(struct project *p, struct lane lanes[PROJECT_LANES], const uint8_t 
             print(p, text, bytes + i, 1, raw + i, kinds + i);
             i++;
         } else if (i < n && bytes[i] == ESC) {
-            kinds[i++] = PROJECT_OTHER;
-            p->state = PROJECT_ESC;
+            size_t sgr = sgr_len(bytes + i, n - i);
+            p->state = sgr ? PROJECT_GROUND : PROJECT_ESC;
+            memset(kinds + i, PROJECT_OTHER, sgr ? sgr : 1);
+            i += sgr ? sgr : 1;
         } else if (i < n) {
             kinds[i] = PROJECT_OTHER;
             control(p, text, bytes[i], raw + i);
