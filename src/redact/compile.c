@@ -251,6 +251,16 @@ compile_leads(const struct rules *rules, struct pack *pack, struct buf *words,
 
 /* -- shapes -- */
 
+/* A class of these bytes. */
+static void
+put_any_of(struct buf *out, const char *bytes)
+{
+    buf_puts(out, "[");
+    for (; *bytes; bytes++)
+        buf_printf(out, "\\x%02x", (uint8_t)*bytes);
+    buf_puts(out, "]");
+}
+
 static int
 compile_shapes(const struct rules *rules, enum pack_shapes which, const char *path,
                struct buf *db, struct err *err)
@@ -262,6 +272,8 @@ compile_shapes(const struct rules *rules, enum pack_shapes which, const char *pa
             continue;
         AUTO(buf) expression = { 0 };
         buf_printf(&expression, "^(?:%s)", rules->v[i].made.pattern);
+        if (rules->v[i].made.then[0])
+            put_any_of(&expression, rules->v[i].made.then);
         plan_add(&plan, &expression, (unsigned)i, rules->v[i].line);
     }
     int e = plan_compile(&plan, HS_MODE_BLOCK, path, db, err);

@@ -65,15 +65,15 @@ is_like_a_secret(const struct pack_rule *rule, struct view secret, size_t lead_n
 static size_t
 end_by_pattern(const struct reading *in, const struct pack_rule *rule, size_t end)
 {
-    if (!end || end > rule->max)
+    size_t most = rule->max < REDACT_HOLD ? rule->max
+                                          : SIZE_MAX; /* or as long as it likes */
+    if (rule->then[0] && end)
+        return end - 1; /* that byte is of the pattern */
+    if (!end || end > most)
         return 0;
     int next = end < in->text.n ? in->text.p[end] : in->next;
-    if (next == JUDGE_NEXT_CUT)
-        return end;
-    if (rule->run == PACK_WORD && next >= 0 && byte_is_word((uint8_t)next) &&
-        byte_is_word(in->text.p[end - 1]))
-        return 0;
-    if (rule->then[0] && (next < 0 || !byte_in(rule->then, (uint8_t)next)))
+    if (next != JUDGE_NEXT_CUT && rule->run == PACK_WORD && next >= 0 &&
+        byte_is_word((uint8_t)next) && byte_is_word(in->text.p[end - 1]))
         return 0;
     return end;
 }

@@ -43,9 +43,18 @@ lane_init(struct lane *l, struct redact *r)
     return 0;
 }
 
+/* What it read may have been secret. */
+static void
+wipe(struct lane *l)
+{
+    if (l->text.p)
+        explicit_bzero(l->text.p, l->text.cap);
+}
+
 void
 lane_release(struct lane *l)
 {
+    wipe(l);
     for (size_t i = 0; i < REDACT_PACKS; i++)
         engine_stream_free(l->scans[i]);
     struct buf *const all[] = { &l->text,  &l->maps, &l->wraps,
@@ -58,6 +67,7 @@ int
 lane_reset(struct lane *l)
 {
     int e = 0;
+    wipe(l);
     for (size_t i = 0; !e && i < l->redact->n_packs; i++)
         e = engine_stream_reset(l->scans[i]);
     struct buf *const all[] = { &l->text,  &l->maps, &l->wraps,

@@ -53,9 +53,9 @@ static const char *const placeholder_parts[] = {
 
 /* The same, but too short to mean anything in a long random value. */
 static const char *const short_parts[] = {
-    "your-", "your_",   "dummy",  "xxxx",   "****", "....",  "____",  "${",
-    "{{",    "$(",      "{}",     "%(",     "<",    "-here", "_here", "fake",
-    "todo",  "replace", "insert", "sample", "env.", NULL,
+    "your-", "your_", "dummy",   "xxxx",   "****",   "....",  "____",
+    "${",    "{{",    "$(",      "{}",     "%(",     "-here", "_here",
+    "fake",  "todo",  "replace", "insert", "sample", "env.",  NULL,
 };
 
 enum { RANDOM_LONG = 40, RANDOM_ENTROPY = 300 };

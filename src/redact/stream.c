@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "redact/bytes_priv.h"
 #include "redact/project_priv.h"
+#include "redact/star_priv.h"
 
 enum { SLICE = 16 << 10 };
 
@@ -20,8 +20,7 @@ struct mask {
     bool is_untold;      /* on_find does not know of it yet */
     uint64_t start, end; /* raw */
     uint32_t rule;
-    uint8_t last; /* byte that it hid */
-    size_t next;  /* span to come */
+    size_t next; /* span to come */
 };
 
 struct redact_stream {
@@ -30,6 +29,7 @@ struct redact_stream {
     struct project project;
     struct lane lanes[PROJECT_LANES];
     struct mask masks[PROJECT_LANES];
+    struct star star;
     struct buf raw, kinds; /* what is not handed out yet */
     uint64_t base;         /* raw offset of raw.p[0] */
     size_t projected;      /* how many of them the lanes know */
@@ -55,6 +55,7 @@ reset(struct redact_stream *s)
     buf_clear(&s->raw);
     buf_clear(&s->kinds);
     s->base = s->projected = 0;
+    s->star = (struct star){ .widths = s->star.widths };
     return e;
 }
 
@@ -89,6 +90,7 @@ redact_stream_free(struct redact_stream *s)
         lane_release(&s->lanes[i]);
     if (s->raw.p)
         explicit_bzero(s->raw.p, s->raw.cap);
+    star_release(&s->star);
     buf_release(&s->raw);
     buf_release(&s->kinds);
     free(s);
@@ -115,41 +117,6 @@ redact_stream_resize(struct redact_stream *s, uint32_t cols)
 }
 
 /* -- masks -- */
-
-/* Whether a character that begins with these two bytes takes two columns; roughly, but
- * enough for the layout of what people use as passwords. */
-static bool
-is_wide(uint8_t lead, uint8_t second)
-{
-    static const struct {
-        uint8_t lead, from, to;
-    } wide[] = {
-        { 0xe1, 0x84, 0x85 }, { 0xe2, 0xba, 0xbf }, { 0xe3, 0x80, 0xbf },
-        { 0xea, 0x80, 0x93 }, { 0xea, 0xb0, 0xbf }, { 0xed, 0x80, 0x9e },
-        { 0xef, 0xa4, 0xab }, { 0xef, 0xbc, 0xbd }, { 0xf0, 0x9f, 0x9f },
-        { 0xf0, 0xa0, 0xbf },
-    };
-    if ((lead >= 0xe4 && lead <= 0xe9) || lead == 0xeb || lead == 0xec)
-        return true;
-    for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
-        if (wide[i].lead == lead && second >= wide[i].from && second <= wide[i].to)
-            return true;
-    return false;
-}
-
-/* One byte for one byte, one column for one column: a character of several bytes becomes
- * stars for its columns, and NULs, which terminals ignore. */
-static uint8_t
-star(uint8_t last, uint8_t c)
-{
-    if (c < 0x20 || c == 0x7f)
-        return c;
-    if (c < 0x80)
-        return '*';
-    if (c >= 0xc0)
-        return c == 0xcc || c == 0xcd ? 0 : '*'; /* combining marks take no column */
-    return last >= 0xe0 && is_wide(last, c) ? '*' : 0;
-}
 
 static void
 tell(const struct redact_stream *s, struct mask *m)
@@ -227,15 +194,12 @@ hand_byte(struct redact_stream *s, uint64_t at, struct buf *out)
     uint8_t c = s->raw.p[at - s->base], kind = s->kinds.p[at - s->base];
     for (size_t i = 0; i < PROJECT_LANES; i++)
         turn_masks(s, &s->masks[i], &s->lanes[i].spans, at, out);
-    struct mask *m = kind < PROJECT_LANES ? &s->masks[kind] : NULL;
-    if (!m || !m->is_on) {
+    if (kind == PROJECT_OTHER || !s->masks[kind].is_on) {
+        star_end(&s->star, out);
         buf_append(out, &c, 1);
-        return;
+    } else if (s->opt.keeps_length) {
+        star_put(&s->star, c, out);
     }
-    uint8_t stars = star(m->last, c);
-    m->last = c;
-    if (s->opt.keeps_length)
-        buf_append(out, &stars, 1);
 }
 
 /* Hands out everything before raw offset `end`. */
@@ -251,6 +215,8 @@ hand_out(struct redact_stream *s, uint64_t end, struct buf *out)
     uint64_t at = s->base;
     while (at < end) {
         uint64_t until = next_mask(s, at, end);
+        if (until > at)
+            star_end(&s->star, out);
         buf_append(out, s->raw.p + (at - s->base), (size_t)(until - at));
         at = until;
         if (at < end)
@@ -314,6 +280,8 @@ pass(struct redact_stream *s, bool is_end, struct buf *out)
     uint64_t end = is_end ? s->base + s->raw.n : hold_point(s, false);
     int e = hand_out(s, end, out);
     drop(s, end);
+    if (is_end)
+        star_end(&s->star, out);
     for (size_t i = 0; i < PROJECT_LANES; i++)
         if (is_end || (s->masks[i].end <= end && !lane_goes_on(&s->lanes[i])))
             tell(s, &s->masks[i]);

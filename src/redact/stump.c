@@ -27,9 +27,12 @@ may_become(struct redact *r, const struct judge_sample *s, struct judge_rule whi
     size_t n = s->text.n < REDACT_HOLD ? s->text.n : REDACT_HOLD;
     size_t max = r->rules[which.rule]->max;
     size_t more = max > n ? max - n : 0;
+    char then = r->rules[which.rule]->then[0];
     memcpy(text, s->text.p, n);
     for (size_t i = 0; i < sizeof(fillers) - 1; i++) {
         memset(text + n, fillers[i], more);
+        if (more && then)
+            text[n + more - 1] = (uint8_t)then;
         struct view longer = { text, n + more };
         redact_clear_ends(r);
         if (!redact_ask_shapes(r, which.lead_n ? PACK_TOKENS : PACK_VALUES, longer) &&

@@ -42,7 +42,8 @@ is_key(struct view name)
 {
     for (size_t i = 0; i + 3 <= name.n; i++) {
         struct view tail = { name.p + i, 3 };
-        bool ends = i + 3 == name.n || !isalpha(name.p[i + 3]) || isupper(name.p[i + 3]);
+        bool ends = i + 3 == name.n || !isalpha(name.p[i + 3]) ||
+                    (islower(name.p[i + 2]) && isupper(name.p[i + 3]));
         if (ends && name_tells(tail, "key"))
             return name_tells((struct view){ name.p + i, name.n - i }, "key");
     }
@@ -98,9 +99,9 @@ mask_tail(struct redact *r, const struct buf *text, size_t from, struct buf *out
     redact_stream_free(s);
     size_t at = from;
     for (size_t i = 0; !e && i < finds.n; i++) {
-        if (finds.v[i].end <= at)
-            continue;
-        size_t start = finds.v[i].start > at ? (size_t)finds.v[i].start : at;
+        if (finds.v[i].start < at)
+            continue; /* of an argument before */
+        size_t start = (size_t)finds.v[i].start;
         buf_append(out, stars.p + at, start - at);
         buf_printf(out, "[REDACTED:%s]", finds.v[i].rule);
         at = (size_t)finds.v[i].end;

@@ -189,12 +189,31 @@ odd_symbols(struct view v)
     return n;
 }
 
+enum { PASSWORD_LONG = 128 };
+
+/* Letters and digits as a generator gives them. */
+static bool
+is_random(struct view v, const struct value_mix *m, bool is_sure)
+{
+    uint32_t entropy = value_entropy(v);
+    if (m->digits < 2)
+        return is_sure && m->uppers > 2 && m->lowers > 2 && m->changes * 5 >= 2 * v.n &&
+               entropy >= 300;
+    if (v.n < 16)
+        return entropy >= 250 && m->changes >= 3;
+    if (m->hex == v.n)
+        return entropy >= 270 && m->changes * 8 >= v.n;
+    return entropy >= 320 && m->changes * 6 >= v.n;
+}
+
 bool
 value_is_password(struct view v, const struct name *name)
 {
     struct value_mix m = value_mix(v);
     bool is_sure = is_setting(name);
-    if (v.n < (name->is_quoted || is_sure ? 4 : 6) || v.n > 128)
+    if (v.n < (name->is_quoted || is_sure ? 4 : 6))
+        return false;
+    if (v.n > PASSWORD_LONG && !is_random(v, &m, true))
         return false;
     if (m.blanks || value_is_expression(v))
         return false;
@@ -217,21 +236,6 @@ value_is_password(struct view v, const struct name *name)
     return name->is_quoted && m.digits == v.n && v.n >= 6;
 }
 
-/* Letters and digits as a generator gives them. */
-static bool
-is_random(struct view v, const struct value_mix *m, bool is_sure)
-{
-    uint32_t entropy = value_entropy(v);
-    if (m->digits < 2)
-        return is_sure && m->uppers > 2 && m->lowers > 2 && m->changes * 5 >= 2 * v.n &&
-               entropy >= 300;
-    if (v.n < 16)
-        return entropy >= 250 && m->changes >= 3;
-    if (m->hex == v.n)
-        return entropy >= 270 && m->changes * 8 >= v.n;
-    return entropy >= 320 && m->changes * 6 >= v.n;
-}
-
 bool
 value_is_secret(struct view v, const struct name *name)
 {
@@ -242,7 +246,7 @@ value_is_secret(struct view v, const struct name *name)
     bool is_given = name->op != NAME_PROSE || is_upper_name(name->text);
     bool is_sure = is_given && (name->is_quoted || name->is_tight ||
                                 name->op == NAME_FLAG || (odd_symbols(v) && m.digits));
-    if (v.n < (is_sure ? 8 : 16) || v.n > 2048 || m.blanks || m.others)
+    if (v.n < (is_sure ? 8 : 16) || m.blanks || m.others)
         return false;
     if (value_is_expression(v) || begins(v, "sha256:") || begins(v, "arn:") ||
         has(v, "://"))

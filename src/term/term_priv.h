@@ -15,7 +15,7 @@
 #include "term/sequences.h"
 #include "term/tables_priv.h"
 #include "term/term.h"
-#include "term/width_priv.h"
+#include "term/width.h"
 
 /* Modes that are on or off: bits of term.modes. */
 enum term_mode {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "term/width_priv.h"
+#include "term/width.h"
 
 #include <stdlib.h>
 #include <utf8proc.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * width_priv.h -- how wide a character is and whether it joins the one before.
+ * width.h -- how wide a character is and whether it joins the one before.
  *
  * Unicode's facts come from utf8proc and are kept here by pages of 256 characters, as
  * they are met.
  */
-#ifndef TERM_WIDTH_PRIV_H
-#define TERM_WIDTH_PRIV_H
+#ifndef TERM_WIDTH_H
+#define TERM_WIDTH_H
 
 #include <stdbool.h>
 #include <stdint.h>
