@@ -164,10 +164,12 @@ is_sequence(struct view v)
     return v.n > 3 && ((steps + same) * 10 >= (v.n - 1) * 8);
 }
 
-/* $NAME, %NAME%, %s: filled in elsewhere. */
+/* <name>, $NAME, %NAME%, %s: filled in elsewhere. */
 static bool
 is_variable(struct view v)
 {
+    if (v.n > 2 && v.p[0] == '<' && v.p[v.n - 1] == '>')
+        return true;
     size_t lowers = 0, digits = 0, n = v.n;
     if (n > 2 && v.p[0] == '%' && v.p[n - 1] == '%')
         n--;

@@ -87,8 +87,10 @@ is_named_stump(const struct redact *r, const struct judge_sample *s, uint32_t ru
     struct name names[NAME_READINGS];
     size_t n = name_read(s->before, names);
     for (size_t i = 0; i < n; i++) {
+        struct value_mix m = value_mix(s->text);
         bool is_given = names[i].op == NAME_ASSIGN || names[i].op == NAME_FLAG ||
-                        names[i].is_quoted;
+                        names[i].is_quoted ||
+                        (m.digits && m.lowers + m.uppers && m.n > 5);
         bool is_plural = byte_lower(names[i].text.p[names[i].text.n - 1]) == 's';
         bool is_code = names[i].is_tight || names[i].is_quoted
                            ? byte_in("$%{(<", s->text.p[0])

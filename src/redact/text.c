@@ -65,31 +65,40 @@ names_secret(struct view name, struct view value)
 
 /* -- by content, with what stands before it -- */
 
-enum { HEAD_MAX = 256, FINDS_MAX = 64 };
-
-struct finds {
-    struct redact_find v[FINDS_MAX];
-    size_t n;
-};
+enum { HEAD_MAX = 256 };
 
 static void
 note(void *ctx, const struct redact_find *find)
 {
-    struct finds *f = ctx;
-    if (f->n < FINDS_MAX)
-        f->v[f->n++] = *find;
+    buf_append(ctx, find, sizeof(*find));
+}
+
+/* Appends the tail of text from `from` on with masks in place of the finds. */
+static int
+put_masked(const struct buf *text, size_t from, const struct buf *finds, struct buf *out)
+{
+    const struct redact_find *v = (const struct redact_find *)(const void *)finds->p;
+    for (size_t i = 0; i < finds->n / sizeof(*v); i++) {
+        if (v[i].start < from)
+            continue; /* of an argument before */
+        buf_append(out, text->p + from, (size_t)v[i].start - from);
+        buf_printf(out, "[REDACTED:%s]", v[i].rule);
+        from = (size_t)v[i].end;
+    }
+    buf_append(out, text->p + from, text->n - from);
+    return out->failed;
 }
 
 /* The tail of text from `from` on, masked; what lies before is context. */
 static int
 mask_tail(struct redact *r, const struct buf *text, size_t from, struct buf *out)
 {
-    struct finds finds = { .n = 0 };
+    AUTO(buf) finds = { 0 };
+    AUTO(buf) stars = { 0 };
     struct redact_options opt = {
         .is_whole = true, .keeps_length = true, .on_find = note, .ctx = &finds
     };
     struct redact_stream *s;
-    AUTO(buf) stars = { 0 };
     int e = redact_stream_new(&s, r, &opt);
     if (e)
         return e;
@@ -97,18 +106,8 @@ mask_tail(struct redact *r, const struct buf *text, size_t from, struct buf *out
     if (!e)
         e = redact_stream_flush(s, &stars);
     redact_stream_free(s);
-    size_t at = from;
-    for (size_t i = 0; !e && i < finds.n; i++) {
-        if (finds.v[i].start < at)
-            continue; /* of an argument before */
-        size_t start = (size_t)finds.v[i].start;
-        buf_append(out, stars.p + at, start - at);
-        buf_printf(out, "[REDACTED:%s]", finds.v[i].rule);
-        at = (size_t)finds.v[i].end;
-    }
-    if (!e)
-        e = buf_append(out, stars.p + at, stars.n - at);
-    return e ? e : out->failed;
+    e = e ? e : finds.failed;
+    return e ? e : put_masked(text, from, &finds, out);
 }
 
 /* -- command lines and environments -- */
@@ -133,10 +132,12 @@ put_arg(struct redact *r, const char *before, const char *arg, const struct buf 
     const char *value = value_of(arg, &name);
     if (value && !memchr(name.p, ' ', name.n) && names_secret(name, view_of(value))) {
         buf_append(out, name.p, name.n + 1);
-        return buf_puts(out, "[REDACTED:argument]");
+        buf_puts(out, "[REDACTED:argument]");
+        return out->failed;
     }
-    if (before && before[0] == '-' && before[1] == '-' && !strchr(before, '=') &&
-        arg[0] != '-' && names_secret(view_of(before), view_of(arg)))
+    if (before && !strncmp(before, "--", 2) && isalpha(before[2]) &&
+        !strchr(before, '=') && arg[0] != '-' &&
+        names_secret(view_of(before), view_of(arg)))
         return buf_puts(out, "[REDACTED:argument]");
     AUTO(buf) text = { 0 };
     size_t skip = head->n > HEAD_MAX ? head->n - HEAD_MAX : 0;
@@ -170,5 +171,6 @@ redact_env(struct redact *r, const char *assignment, struct buf *out)
     if (!value || !names_secret(name, view_of(value)))
         return redact_text(r, assignment, strlen(assignment), out);
     buf_append(out, name.p, name.n + 1);
-    return buf_puts(out, "[REDACTED:variable]");
+    buf_puts(out, "[REDACTED:variable]");
+    return out->failed;
 }

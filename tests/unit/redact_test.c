@@ -226,7 +226,7 @@ static void
 a_secret_longer_than_the_hold_is_masked_to_its_end(void **state)
 {
     static const char *const samples[] = {
-        "Authorization: Bearer [[authorization-header:<jwt*10000>]] behind\n",
+        "Authorization: Bearer [[jwt:<jwt*10000>]] behind\n",
         "token [[jwt:<jwt*10000>]] behind\n",
         "{\"access_token\":\"[[jwt:<jwt*10000>]]\",\"n\":1}\n",
         NULL,
