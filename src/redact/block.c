@@ -119,7 +119,7 @@ static void
 limit_gap(struct lane *l, uint64_t raw_end)
 {
     struct lane_block *b = &l->block;
-    if (b->from >= b->line || b->line >= lane_end(l))
+    if (b->from >= b->line)
         return;
     uint64_t most = lane_raw(l, b->from) + REDACT_HOLD;
     if (raw_end >= most && lane_clean(l, most) <= b->line)

@@ -260,6 +260,10 @@ hold_point(const struct redact_stream *s, bool at_rest)
         uint64_t h = lane_hold(&s->lanes[i], raw_end, at_rest);
         hold = h < hold ? h : hold;
     }
+    /* A blank that is not in the text yet may be of a secret that goes on. */
+    if (s->project.has_space && s->project.space_raw < hold &&
+        lane_goes_on(&s->lanes[PROJECT_TEXT]))
+        hold = s->project.space_raw;
     return hold > s->base ? hold : s->base;
 }
 

@@ -75,7 +75,7 @@ static const char *const session[] = {
     "plain text\r\n\x1b[1mpassword\x1b[m = \"hun\x1b[31mter2x\x1b[m\"\r\n",
     "\x1b]0;password=" SECRET "\a and a title\r\n",
     "-----BEGIN RSA PRIVATE KEY-----\r\n" LINE "\r\n" LINE "\r\n",
-    "-----END RSA PRIVATE KEY-----\r\nthe rest: --password " SECRET,
+    ("-----END RSA PRIVATE KEY-----\r\nthe rest: --password " SECRET),
 };
 
 /* Pieces that would tell who sees them. */
