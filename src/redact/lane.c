@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "redact/lane_priv.h"
 
+#include <stdlib.h>
+
 #include "redact/bytes_priv.h"
 
 enum {
-    CONTEXT = 256,            /* clean bytes kept before what is still open */
+    CONTEXT = 256,    /* clean bytes kept before what is still open */
+    TOKENS_MAX = 256, /* leads in REDACT_HOLD bytes of one word */
+    VALUES_MAX = 16,
+    WORD_GAP = CONTEXT / 2,   /* bytes between them that are looked at for a gap */
     CANDIDATES_MAX = 1 << 15, /* more do not fit into a slice and what is held */
 };
 
@@ -77,6 +82,7 @@ lane_reset(struct lane *l)
     l->base = l->scanned = l->line = 0;
     l->indent = 0;
     l->block = (struct lane_block){ 0 };
+    l->word = (struct lane_word){ 0 };
     return e;
 }
 
@@ -92,6 +98,18 @@ failure(const struct lane *l)
 }
 
 /* -- leads -- */
+
+/* White space, controls, quotes, the backslash, < and >. */
+static const bool ends_word[256] = {
+    [0x00] = true, [0x01] = true, [0x02] = true, [0x03] = true, [0x04] = true,
+    [0x05] = true, [0x06] = true, [0x07] = true, [0x08] = true, [0x09] = true,
+    [0x0a] = true, [0x0b] = true, [0x0c] = true, [0x0d] = true, [0x0e] = true,
+    [0x0f] = true, [0x10] = true, [0x11] = true, [0x12] = true, [0x13] = true,
+    [0x14] = true, [0x15] = true, [0x16] = true, [0x17] = true, [0x18] = true,
+    [0x19] = true, [0x1a] = true, [0x1b] = true, [0x1c] = true, [0x1d] = true,
+    [0x1e] = true, [0x1f] = true, [' '] = true,  ['"'] = true,  ['\''] = true,
+    ['`'] = true,  ['\\'] = true, ['<'] = true,  ['>'] = true,  [0x7f] = true,
+};
 
 static bool
 are_hex(const uint8_t *p, size_t n)
@@ -133,9 +151,25 @@ on_lead(void *ctx, unsigned lead, uint64_t end)
     buf_append(&call->lane->fired, &f, sizeof(f));
 }
 
+/* A word without a gap may hold several leads, but a thousand of them are an attack on
+ * our time: each is followed to the end of the word. Counted by the text alone. */
+static bool
+is_one_too_many(struct lane *l, uint64_t start, bool is_token)
+{
+    struct lane_word *w = &l->word;
+    bool is_same = w->is_on && start - w->first < REDACT_HOLD &&
+                   start - w->last <= WORD_GAP;
+    for (uint64_t i = w->last; is_same && i < start; i++)
+        is_same = !ends_word[lane_at(l, i)];
+    if (!is_same)
+        *w = (struct lane_word){ .is_on = true, .first = start };
+    w->last = start;
+    return is_token ? w->tokens++ >= TOKENS_MAX : w->values++ >= VALUES_MAX;
+}
+
 /* The candidate that begins at start, made if there is none; NULL when out of room. */
 static struct lane_candidate *
-candidate_at(struct lane *l, uint64_t start)
+candidate_at(struct lane *l, uint64_t start, bool is_token)
 {
     size_t n = LANE_COUNT(struct lane_candidate, &l->open), i = n;
     struct lane_candidate *v = LANE_ITEMS(struct lane_candidate, &l->open);
@@ -143,7 +177,8 @@ candidate_at(struct lane *l, uint64_t start)
         i--;
     if (i && v[i - 1].start == start)
         return &v[i - 1];
-    if (n == CANDIDATES_MAX || !buf_grow(&l->open, sizeof(*v)))
+    if (is_one_too_many(l, start, is_token) || n == CANDIDATES_MAX ||
+        !buf_grow(&l->open, sizeof(*v)))
         return NULL;
     v = LANE_ITEMS(struct lane_candidate, &l->open);
     memmove(v + i + 1, v + i, (n - i) * sizeof(*v));
@@ -205,7 +240,7 @@ take_lead(struct lane *l, const struct fired *f)
     if (is_token ? !lead->has_context && !starts_word(l, start)
                  : lane_line_start(l, start) == start)
         return;
-    struct lane_candidate *c = candidate_at(l, start);
+    struct lane_candidate *c = candidate_at(l, start, is_token);
     if (!c)
         return;
     if (lead->kind == PACK_LEAD_NAME) {
@@ -214,6 +249,15 @@ take_lead(struct lane *l, const struct fired *f)
     }
     c->is_line |= r->rules[rule]->run == PACK_LINE;
     add_rule(c, rule, is_token ? n : 0, r->rules[rule]->max);
+}
+
+static int
+compare_fired(const void *a, const void *b)
+{
+    const struct fired *x = a, *y = b;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return x->lead < y->lead ? -1 : x->lead > y->lead;
 }
 
 static int
@@ -231,7 +275,9 @@ scan(struct lane *l)
     l->scanned = lane_end(l);
     if (failure(l))
         return failure(l);
-    const struct fired *f = LANE_ITEMS(struct fired, &l->fired);
+    struct fired *f = LANE_ITEMS(struct fired, &l->fired);
+    if (l->fired.n)
+        qsort(f, LANE_COUNT(struct fired, &l->fired), sizeof(*f), compare_fired);
     for (size_t i = 0; i < LANE_COUNT(struct fired, &l->fired); i++)
         take_lead(l, &f[i]);
     return failure(l);
@@ -243,6 +289,8 @@ scan(struct lane *l)
 static bool
 ends(struct lane_candidate *c, uint8_t byte)
 {
+    if (!c->quote && !c->is_line)
+        return ends_word[byte];
     if (byte < 0x20 && byte != '\t')
         return true;
     if (c->quote) {
@@ -253,9 +301,7 @@ ends(struct lane_candidate *c, uint8_t byte)
         c->is_after_slash = byte == '\\' && !c->is_escaped;
         return byte == c->quote || (byte == '\\' && c->is_escaped);
     }
-    if (c->is_line)
-        return byte_in("\"'`\\", byte);
-    return byte <= ' ' || byte == 0x7f || byte_in("\"'`\\<>", byte);
+    return byte_in("\"'`\\", byte);
 }
 
 /* Follows the run; true when it can be judged, with what stands behind it in *ret_next.
@@ -398,7 +444,8 @@ hold_lead(const struct lane *l, uint64_t raw_end)
     for (; n; n--) {
         uint64_t start = lane_end(l) - n;
         struct view text = { l->text.p + l->text.n - n, n };
-        if (!redact_may_lead(l->redact, text, starts_word(l, start)))
+        if (!l->redact->begins_literal[text.p[0]] ||
+            !redact_may_lead(l->redact, text, starts_word(l, start)))
             continue;
         uint64_t raw = lane_raw(l, start);
         if (raw_end - raw < REDACT_HOLD)

@@ -33,6 +33,13 @@ struct lane_block {
     size_t lines;
 };
 
+/* The word without a gap that the last lead was in. */
+struct lane_word {
+    bool is_on;
+    uint64_t first, last; /* clean: of its leads */
+    size_t tokens, values;
+};
+
 struct lane {
     struct redact *redact; /* borrowed */
     uint32_t cols;
@@ -49,6 +56,7 @@ struct lane {
     struct buf open;  /* struct lane_candidate, by start */
     struct buf spans; /* struct lane_span: for the stream to take, and to clear */
     struct lane_block block;
+    struct lane_word word;
 };
 
 struct lane_map {

@@ -13,12 +13,15 @@ enum {
 
 /* -- blanks and line ends of a terminal -- */
 
-/* The blank that was kept back is one after all. */
+/* The blank that was kept back is one after all. It cannot be of a secret any more when
+ * too much has come since, and it has been handed out. */
 static void
-put_space(struct project *p, struct lane *text)
+put_space(struct project *p, struct lane *text, uint64_t raw)
 {
-    if (p->has_space)
+    if (p->has_space && raw - p->space_raw < REDACT_HOLD)
         lane_put(text, (const uint8_t *)" ", 1, p->space_raw);
+    else if (p->has_space)
+        lane_break(text, raw);
     p->has_space = false;
 }
 
@@ -30,7 +33,7 @@ end_space_cr(struct project *p, struct lane *text, uint64_t raw, bool is_line_fe
         return;
     p->has_space_cr = false;
     if (is_line_feed)
-        put_space(p, text);
+        put_space(p, text, raw);
     else if (p->space_raw >= p->kinds_first)
         p->kinds[(ptrdiff_t)(p->space_raw - p->kinds_raw)] = PROJECT_OTHER;
     p->has_space = false;
@@ -41,7 +44,7 @@ end_space_cr(struct project *p, struct lane *text, uint64_t raw, bool is_line_fe
 static void
 new_line(struct project *p, struct lane *text, uint64_t raw)
 {
-    put_space(p, text);
+    put_space(p, text, raw);
     lane_wrap(text, raw);
     p->indent = INDENT_MAX;
 }
@@ -49,7 +52,7 @@ new_line(struct project *p, struct lane *text, uint64_t raw)
 static void
 break_text(struct project *p, struct lane *text, uint64_t raw)
 {
-    put_space(p, text);
+    put_space(p, text, raw);
     lane_break(text, raw);
     p->indent = 0;
 }
@@ -84,18 +87,14 @@ control(struct project *p, struct lane *text, uint8_t c, uint64_t raw)
 
 /* -- printable text -- */
 
-/* How many bytes from p on are text as they stand. */
+/* On a terminal: how many bytes are text as they stand. */
 static size_t
-plain_run(const struct project *p, const uint8_t *bytes, size_t n)
+printable_run(const uint8_t *bytes, size_t n)
 {
     size_t i = 0;
-    if (p->is_terminal) {
-        while (i < n && bytes[i] >= 0x20 && bytes[i] != 0x7f)
-            i++;
-        return i;
-    }
-    const uint8_t *esc = memchr(bytes, ESC, n);
-    return esc ? (size_t)(esc - bytes) : n;
+    while (i < n && bytes[i] >= 0x20 && bytes[i] != 0x7f)
+        i++;
+    return i;
 }
 
 static void
@@ -114,7 +113,7 @@ print(struct project *p, struct lane *text, const uint8_t *bytes, size_t n, uint
         if (i == n)
             return;
         p->indent = 0;
-        put_space(p, text);
+        put_space(p, text, raw);
         if (bytes[n - 1] == ' ') {
             p->has_space = true; /* is there a "\r" behind it? */
             p->space_raw = raw + --n;
@@ -274,17 +273,27 @@ spelled_csi(const uint8_t *bytes, size_t n)
 static size_t
 find_spelled(const uint8_t *bytes, size_t n, int *ret_len)
 {
+    *ret_len = 0;
     for (size_t i = 0; i < n; i++) {
         const uint8_t *slash = memchr(bytes + i, '\\', n - i);
         if (!slash)
             break;
         i = (size_t)(slash - bytes);
+        if (i + 1 < n && !byte_in("ux0eUXE", slash[1]))
+            continue;
         *ret_len = spelled_csi(slash, n - i);
         if (*ret_len)
             return i;
     }
-    *ret_len = 0;
     return n;
+}
+
+/* Where the next ESC stands; n: there is none. */
+static size_t
+find_esc(const uint8_t *bytes, size_t from, size_t n)
+{
+    const uint8_t *at = memchr(bytes + from, ESC, n - from);
+    return at ? (size_t)(at - bytes) : n;
 }
 
 size_t
@@ -292,7 +301,7 @@ project_feed(struct project *p, struct lane lanes[PROJECT_LANES], const uint8_t 
              size_t n, uint64_t raw, uint8_t *kinds, size_t n_before, bool is_end)
 {
     struct lane *text = &lanes[PROJECT_TEXT];
-    size_t i = 0;
+    size_t i = 0, esc = 0;
     p->kinds = kinds;
     p->kinds_raw = raw;
     p->kinds_first = raw - n_before;
@@ -306,15 +315,18 @@ project_feed(struct project *p, struct lane lanes[PROJECT_LANES], const uint8_t 
             i++;
             continue;
         }
-        size_t run = plain_run(p, bytes + i, n - i);
-        bool is_all = run == n - i;
         int spelled = 0;
-        if (!p->is_terminal)
-            run = find_spelled(bytes + i, run, &spelled);
+        size_t run;
+        if (p->is_terminal) {
+            run = printable_run(bytes + i, n - i);
+        } else {
+            esc = esc < i || !i ? find_esc(bytes, i, n) : esc;
+            run = find_spelled(bytes + i, esc - i, &spelled);
+        }
         if (run)
             print(p, text, bytes + i, run, raw + i, kinds + i);
         i += run;
-        if (spelled < 0 && !is_end && is_all)
+        if (spelled < 0 && !is_end && esc == n)
             return i;
         if (spelled > 0) {
             memset(kinds + i, PROJECT_OTHER, (size_t)spelled);

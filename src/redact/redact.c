@@ -56,6 +56,7 @@ add_lead(struct redact *r, const struct redact_pack *p, size_t i)
         return;
     struct redact_literal *lit = &r->literals[r->n_literals++];
     *lit = (struct redact_literal){ l->literal, strlen(l->literal), l->has_context };
+    r->begins_literal[(uint8_t)l->literal[0]] = true;
     if (lit->n > r->literal_max)
         r->literal_max = lit->n;
 }
@@ -200,6 +201,8 @@ is_beginning(const struct redact_literal *l, struct view text)
 bool
 redact_may_lead(const struct redact *r, struct view text, bool starts_word)
 {
+    if (!r->begins_literal[text.p[0]])
+        return false;
     size_t low = 0, high = r->n_literals;
     while (low < high) {
         size_t mid = (low + high) / 2;

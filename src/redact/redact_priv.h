@@ -36,6 +36,7 @@ struct redact {
     uint32_t *ends;                  /* by rule: room for engine_shapes() */
     struct redact_literal *literals; /* what tokens begin with, sorted */
     size_t n_literals, literal_max;
+    bool begins_literal[256]; /* by first byte */
 };
 
 /* Which rules match at the start of text, and how far: in ends, which goes on collecting

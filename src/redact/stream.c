@@ -17,10 +17,16 @@ enum { SLICE = 16 << 10 };
 /* The mask that is being written in one lane. */
 struct mask {
     bool is_on;
-    bool is_untold;      /* on_find does not know of it yet */
-    uint64_t start, end; /* raw */
+    uint64_t end;  /* raw */
+    size_t next;   /* span to come */
+    uint64_t find; /* its number + 1; 0: it is told */
+};
+
+/* A find on its way to on_find, which hears of them in the order of the input. */
+struct find {
     uint32_t rule;
-    size_t next; /* span to come */
+    bool is_done; /* its end is known */
+    uint64_t start, end;
 };
 
 struct redact_stream {
@@ -30,6 +36,8 @@ struct redact_stream {
     struct lane lanes[PROJECT_LANES];
     struct mask masks[PROJECT_LANES];
     struct star star;
+    struct buf finds; /* struct find, in order */
+    uint64_t n_told;
     struct buf raw, kinds; /* what is not handed out yet */
     uint64_t base;         /* raw offset of raw.p[0] */
     size_t projected;      /* how many of them the lanes know */
@@ -54,6 +62,8 @@ reset(struct redact_stream *s)
         explicit_bzero(s->raw.p, s->raw.cap);
     buf_clear(&s->raw);
     buf_clear(&s->kinds);
+    buf_clear(&s->finds);
+    s->n_told = 0;
     s->base = s->projected = 0;
     s->star = (struct star){ .widths = s->star.widths };
     return e;
@@ -93,6 +103,7 @@ redact_stream_free(struct redact_stream *s)
     star_release(&s->star);
     buf_release(&s->raw);
     buf_release(&s->kinds);
+    buf_release(&s->finds);
     free(s);
 }
 
@@ -118,25 +129,55 @@ redact_stream_resize(struct redact_stream *s, uint32_t cols)
 
 /* -- masks -- */
 
-static void
-tell(const struct redact_stream *s, struct mask *m)
+static struct find *
+find_of(struct redact_stream *s, const struct mask *m)
 {
-    struct redact_find find = { s->redact->rules[m->rule]->id, m->start, m->end };
-    if (m->is_untold && s->opt.on_find)
-        s->opt.on_find(s->opt.ctx, &find);
-    m->is_untold = false;
+    return LANE_ITEMS(struct find, &s->finds) + (m->find - 1 - s->n_told);
 }
 
 static void
-begin_mask(const struct redact_stream *s, struct mask *m, const struct lane_span *span,
+begin_find(struct redact_stream *s, struct mask *m, uint32_t rule, uint64_t at)
+{
+    struct find f = { .rule = rule, .start = at };
+    if (!s->opt.on_find || buf_append(&s->finds, &f, sizeof(f)))
+        return;
+    m->find = s->n_told + LANE_COUNT(struct find, &s->finds);
+}
+
+static void
+end_find(struct redact_stream *s, struct mask *m)
+{
+    if (m->find) {
+        find_of(s, m)->end = m->end;
+        find_of(s, m)->is_done = true;
+    }
+    m->find = 0;
+}
+
+static void
+tell(struct redact_stream *s)
+{
+    const struct find *v = LANE_ITEMS(struct find, &s->finds);
+    size_t n = LANE_COUNT(struct find, &s->finds), told = 0;
+    for (; told < n && v[told].is_done; told++) {
+        struct redact_find find = { s->redact->rules[v[told].rule]->id, v[told].start,
+                                    v[told].end };
+        s->opt.on_find(s->opt.ctx, &find);
+    }
+    s->n_told += told;
+    s->finds.n -= told * sizeof(*v);
+    if (told && s->finds.n)
+        memmove(s->finds.p, v + told, s->finds.n);
+}
+
+static void
+begin_mask(struct redact_stream *s, struct mask *m, const struct lane_span *span,
            uint64_t at, struct buf *out)
 {
     bool is_new = !m->is_on && !span->is_more;
     if (is_new) {
-        tell(s, m);
-        m->is_untold = true;
-        m->start = at;
-        m->rule = span->rule;
+        end_find(s, m);
+        begin_find(s, m, span->rule, at);
         m->end = 0;
     }
     m->is_on = true;
@@ -147,8 +188,8 @@ begin_mask(const struct redact_stream *s, struct mask *m, const struct lane_span
 
 /* Of one lane: the mask that ends before raw offset `at`, and those that begin there. */
 static void
-turn_masks(const struct redact_stream *s, struct mask *m, const struct buf *spans,
-           uint64_t at, struct buf *out)
+turn_masks(struct redact_stream *s, struct mask *m, const struct buf *spans, uint64_t at,
+           struct buf *out)
 {
     const struct lane_span *v = LANE_ITEMS(struct lane_span, spans);
     if (at >= m->end)
@@ -165,6 +206,8 @@ compare_spans(const void *a, const void *b)
     const struct lane_span *x = a, *y = b;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
+    if (x->is_more != y->is_more)
+        return x->is_more ? -1 : 1; /* what goes on has the place */
     if (x->rule != y->rule)
         return x->rule < y->rule ? -1 : 1;
     return x->end > y->end ? -1 : x->end < y->end;
@@ -261,9 +304,10 @@ hold_point(const struct redact_stream *s, bool at_rest)
         hold = h < hold ? h : hold;
     }
     /* A blank that is not in the text yet may be of a secret that goes on. */
-    if (s->project.has_space && s->project.space_raw < hold &&
+    uint64_t space = s->project.space_raw;
+    if (s->project.has_space && space < hold && raw_end - space < REDACT_HOLD &&
         lane_goes_on(&s->lanes[PROJECT_TEXT]))
-        hold = s->project.space_raw;
+        hold = space;
     return hold > s->base ? hold : s->base;
 }
 
@@ -288,8 +332,9 @@ pass(struct redact_stream *s, bool is_end, struct buf *out)
         star_end(&s->star, out);
     for (size_t i = 0; i < PROJECT_LANES; i++)
         if (is_end || (s->masks[i].end <= end && !lane_goes_on(&s->lanes[i])))
-            tell(s, &s->masks[i]);
-    return e;
+            end_find(s, &s->masks[i]);
+    tell(s);
+    return e ? e : s->finds.failed;
 }
 
 int

@@ -126,6 +126,8 @@ judge_take_rest(const struct redact *r, const struct judge_sample *s,
 {
     if (r->rules[v->rule]->then[0])
         return; /* what ends it is there */
+    if (s->n_wraps && s->wraps[s->n_wraps - 1].at >= v->end)
+        return; /* on another line */
     struct view rest = { s->text.p + v->end, s->text.n - v->end };
     if (s->next == JUDGE_NEXT_END && is_token_text(rest))
         v->end = s->text.n;
