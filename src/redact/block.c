@@ -12,6 +12,7 @@
 enum {
     LINES_MAX = 4096,
     LINE_LEAST = 16, /* shorter ones are the last of a key, if anything */
+    LINE_CLEAR = 32, /* such a one is of a key even behind its last line */
 };
 
 struct line {
@@ -106,7 +107,7 @@ kind_of(struct lane_block *b, struct view line, bool is_last, struct view *ret_w
         return LINE_PASSES; /* a header */
     if (bytes_have_letter(prefix.p, prefix.n) || !is_base64(word))
         return LINE_ENDS_BLOCK;
-    if (b->is_ending && word.n < 2 * LINE_LEAST && word.p[0] != '=')
+    if (b->is_ending && word.n < LINE_CLEAR && word.p[0] != '=')
         return LINE_ENDS_BLOCK;
     if (word.n < LINE_LEAST && !b->has_material && !is_last)
         return LINE_ENDS_BLOCK;

@@ -229,18 +229,17 @@ sequence_byte(struct project *p, struct lane lanes[], uint8_t c, uint64_t raw)
         lane_put(text, &c, 1, raw);
         return PROJECT_TEXT;
     }
+    bool is_last = c == 0x18 || c == 0x1a || (p->state == PROJECT_ESC_MORE && c >= 0x30);
     if (c == ESC)
         p->state = PROJECT_ESC;
-    else if (c == 0x18 || c == 0x1a)
-        p->state = PROJECT_GROUND;
+    else if (is_last)
+        p->state = PROJECT_GROUND; /* given up, or a charset, say */
     else if (c < 0x20)
         control(p, text, c, raw);
     else if (p->state == PROJECT_CSI)
         csi_byte(p, text, c, raw);
     else if (p->state == PROJECT_ESC)
         escape_byte(p, text, c, raw);
-    else if (c >= 0x30)
-        p->state = PROJECT_GROUND; /* a charset, say */
     return PROJECT_OTHER;
 }
 

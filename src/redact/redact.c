@@ -84,13 +84,19 @@ index_packs(struct redact *r)
     return 0;
 }
 
+static bool
+is_called(const struct pack_rule *rule, const char *id)
+{
+    return rule && !strcmp(rule->id, id);
+}
+
 static int
 switch_off(struct redact *r, struct err *err)
 {
     for (const struct redact_pack *p = r->packs; p < r->packs + r->n_packs; p++)
         for (size_t i = 0; i < p->pack.n_off; i++) {
             uint32_t rule = 0;
-            while (rule < r->n_rules && strcmp(r->rules[rule]->id, p->pack.off[i]) != 0)
+            while (rule < r->n_rules && !is_called(r->rules[rule], p->pack.off[i]))
                 rule++;
             if (rule == r->n_rules)
                 return err_set(err, ERR_USAGE, "'off %s': there is no such rule",
