@@ -36,7 +36,8 @@ struct redact_rule {
 
 size_t redact_rules(const struct redact *r);
 struct redact_rule redact_rule(const struct redact *r, size_t i);
-/* What the loaded rules take in memory; each stream adds a few KiB. */
+/* What the loaded rules take in memory now (shapes come with the first candidate); each
+ * stream adds some 120 KiB. */
 size_t redact_size_bytes(const struct redact *r);
 
 /* -- streams -- */

@@ -201,6 +201,11 @@ memory(void)
     line("rules,", "heap", (double)(opened - before) / 1024, "KiB");
     line("stream,", "new", (double)(made - opened) / 1024, "KiB");
     line("stream,", "after 1 MiB", (double)(fed - opened) / 1024, "KiB");
+    static const char both[] = "MAILGUN_API_KEY=key-0123456789\nsk-0123456789abcdef\n";
+    if (redact_text(r, both, sizeof(both) - 1, &out) < 0)
+        abort();
+    line("rules,", "all loaded", (double)redact_size_bytes(r) / 1024, "KiB");
+    buf_release(&out);
     redact_stream_free(s);
     redact_close(r);
     buf_release(&data);
