@@ -11,8 +11,9 @@
 
 enum {
     LINES_MAX = 4096,
-    LINE_LEAST = 16, /* shorter ones are the last of a key, if anything */
-    LINE_CLEAR = 32, /* such a one is of a key even behind its last line */
+    LINE_LEAST = 16, /* a word that stands alone on its line is of a key from here on */
+    LINE_CLEAR = 40, /* and from here on whatever stands around it */
+    MISSES_MAX = 4,  /* lines in a row that are none */
 };
 
 struct line {
@@ -21,12 +22,35 @@ struct line {
     bool is_last;  /* of the input */
 };
 
-enum line_kind { LINE_MATERIAL, LINE_PASSES, LINE_ENDS_BLOCK };
+/* What of a line is of a key, from the first byte to the last; none: n = 0. */
+struct material {
+    size_t at, n;
+    bool is_tail; /* too short for anything but the last line */
+};
 
 void
 block_begin(struct lane *l, uint32_t rule, uint64_t at)
 {
-    l->block = (struct lane_block){ .is_on = true, .rule = rule, .line = at, .from = at };
+    struct lane_begin begin = { at, rule };
+    buf_append(&l->begins, &begin, sizeof(begin));
+}
+
+/* Takes up the next BEGIN line that lies behind what was read. */
+static void
+begin_next(struct lane *l)
+{
+    const struct lane_begin *v = LANE_ITEMS(struct lane_begin, &l->begins);
+    size_t n = LANE_COUNT(struct lane_begin, &l->begins), i = 0;
+    while (i < n && v[i].at < l->block.line)
+        i++;
+    if (i < n)
+        l->block = (struct lane_block){
+            .is_on = true, .rule = v[i].rule, .line = v[i].at, .from = v[i].at
+        };
+    i += i < n;
+    l->begins.n -= i * sizeof(*v);
+    if (i && l->begins.n)
+        memmove(l->begins.p, v + i, l->begins.n);
 }
 
 /* The end of the line that begins at block.line; false: it has not come. */
@@ -57,11 +81,13 @@ find_end(const struct lane *l, uint64_t raw_end, bool is_end, struct line *ret)
         uint64_t k = i;
         while (k < limit && text[k] == '\\')
             k++;
-        if (k == limit) {
-            *ret = (struct line){ i, limit, true };
-            return is_cut || is_end; /* else the next byte tells what it is */
+        if (k < limit && !byte_in("nr", text[k])) {
+            i = k; /* an escaped slash, say */
+            continue;
         }
-        *ret = (struct line){ i, byte_in("nr", text[k]) ? k + 1 : k, false };
+        if (k == limit && !is_cut && !is_end)
+            return false; /* the next byte tells what it is */
+        *ret = (struct line){ i, k < limit ? k + 1 : limit, k == limit && !is_cut };
         return true;
     }
     *ret = (struct line){ limit, limit, !is_cut };
@@ -69,50 +95,84 @@ find_end(const struct lane *l, uint64_t raw_end, bool is_end, struct line *ret)
 }
 
 static bool
-is_base64(struct view v)
+is_base64(uint8_t c)
 {
-    for (size_t i = 0; i < v.n; i++)
-        if (!(v.p[i] < 0x80 && isalnum(v.p[i])) && !byte_in("+/=", v.p[i]))
-            return false;
-    return true;
+    return (c < 0x80 && isalnum(c)) || byte_in("+/=", c);
 }
 
-/* The last word of a line, without what code has around it. */
-static struct view
-last_word(struct view line)
+/* The length of the word at p; JSON may write its slashes with a backslash. */
+static size_t
+word_at(const uint8_t *p, size_t n)
 {
-    while (line.n && byte_in(" \t\r\"'`,;+)", line.p[line.n - 1]))
-        line.n--;
-    size_t start = line.n;
-    while (start && !byte_in(" \t\r\"'`>|", line.p[start - 1]) &&
-           line.p[start - 1] < 0x80)
+    size_t i = 0;
+    while (i < n && (is_base64(p[i]) || (p[i] == '\\' && i + 1 < n && p[i + 1] == '/')))
+        i++;
+    return i;
+}
+
+/* From the first long word to the last; is_closed: the END line follows, and so does what
+ * is left of the key. */
+static struct material
+find_words(struct view line, bool is_closed)
+{
+    struct material m = { 0 };
+    size_t longest = 0;
+    for (size_t i = 0; i < line.n;) {
+        size_t n = word_at(line.p + i, line.n - i);
+        longest = n > longest ? n : longest;
+        if (n >= LINE_LEAST && !m.n)
+            m.at = i;
+        if (n >= LINE_LEAST || (n && m.n && is_closed))
+            m.n = i + n - m.at;
+        i += n ? n : 1;
+    }
+    return longest >= LINE_CLEAR ? m : (struct material){ 0 };
+}
+
+/* A line with one word and nothing that tells of anything else. */
+static struct material
+find_lone_word(const struct lane_block *b, struct view line, bool is_last)
+{
+    size_t end = line.n, start;
+    while (end && byte_in(" \t\r\"'`,;+)", line.p[end - 1]))
+        end--;
+    start = end;
+    while (start && is_base64(line.p[start - 1]))
         start--;
-    return (struct view){ line.p + start, line.n - start };
+    struct material m = { start, end - start, end - start < LINE_LEAST };
+    bool is_framed = b->has_material && start == b->prefix_n &&
+                     line.n - end == b->suffix_n;
+    bool may_be_tail = is_last || (b->has_material && !b->misses && m.n % 4 == 0);
+    if (!m.n || (bytes_have_letter(line.p, start) && !is_framed) ||
+        (m.is_tail && !may_be_tail))
+        return (struct material){ 0 };
+    return m;
 }
 
-static enum line_kind
-kind_of(struct lane_block *b, struct view line, bool is_last, struct view *ret_word)
+/* Masks what is of the key in this line; false: it was the last one. */
+static int
+take_line(struct lane *l, struct view line, bool is_last)
 {
-    struct view word = last_word(line);
-    struct view prefix = { line.p, (size_t)(word.p - line.p) };
-    *ret_word = word;
-    if (memmem(line.p, line.n, "-----", 5) || b->lines > LINES_MAX)
-        return LINE_ENDS_BLOCK;
-    bool has_gap = b->has_gap && b->has_material;
-    b->has_gap = !word.n;
-    if (!word.n)
-        return bytes_have_letter(line.p, line.n) || has_gap ? LINE_ENDS_BLOCK
-                                                            : LINE_PASSES;
-    if (!b->has_material && memchr(line.p, ':', line.n))
-        return LINE_PASSES; /* a header */
-    if (bytes_have_letter(prefix.p, prefix.n) || !is_base64(word))
-        return LINE_ENDS_BLOCK;
-    if (b->is_ending && word.n < LINE_CLEAR && word.p[0] != '=')
-        return LINE_ENDS_BLOCK;
-    if (word.n < LINE_LEAST && !b->has_material && !is_last)
-        return LINE_ENDS_BLOCK;
-    b->is_ending = word.n < LINE_LEAST;
-    return LINE_MATERIAL;
+    struct lane_block *b = &l->block;
+    const uint8_t *dashes = memmem(line.p, line.n, "-----", 5);
+    if (dashes)
+        line.n = (size_t)(dashes - line.p);
+    struct material m = find_words(line, dashes);
+    if (!m.n)
+        m = find_lone_word(b, line, is_last);
+    bool is_next = b->has_material && !b->misses;
+    b->misses = m.n && !m.is_tail ? 0 : b->misses + 1;
+    if (dashes || ++b->lines > LINES_MAX || b->misses > MISSES_MAX)
+        b->is_on = false;
+    if (!m.n)
+        return 0;
+    uint64_t start = b->line + m.at, end = start + m.n;
+    int e = lane_add_span(l, is_next ? b->from : start, end, b->rule, b->has_material);
+    b->has_material = true;
+    b->from = end;
+    b->prefix_n = m.at;
+    b->suffix_n = line.n - m.at - m.n;
+    return e;
 }
 
 /* What lies between two lines is masked with them, unless it is too long to be held. */
@@ -131,6 +191,8 @@ static bool
 next_line(struct lane *l, uint64_t raw_end, bool is_end, struct line *ret)
 {
     if (!l->block.is_on)
+        begin_next(l);
+    if (!l->block.is_on)
         return false;
     limit_gap(l, raw_end);
     return find_end(l, raw_end, is_end, ret);
@@ -141,31 +203,16 @@ block_settle(struct lane *l, uint64_t raw_end, bool is_end)
 {
     struct lane_block *b = &l->block;
     struct line line;
-    while (next_line(l, raw_end, is_end, &line)) {
+    int e = 0;
+    while (!e && next_line(l, raw_end, is_end, &line)) {
         struct view text = { l->text.p + (b->line - l->base),
                              (size_t)(line.end - b->line) };
-        struct view word;
-        enum line_kind kind = kind_of(b, text, line.is_last, &word);
-        if (kind == LINE_ENDS_BLOCK) {
-            b->is_on = false;
-            break;
-        }
-        if (kind == LINE_MATERIAL) {
-            uint64_t start = l->base + (uint64_t)(word.p - l->text.p);
-            uint64_t end = start + word.n;
-            int e = lane_add_span(l, b->has_material ? b->from : start, end, b->rule,
-                                  b->has_material);
-            if (e)
-                return e;
-            b->has_material = true;
-            b->from = end;
-        } else if (!b->has_material) {
-            b->from = line.next;
-        }
-        b->lines++;
+        e = take_line(l, text, line.is_last);
         b->line = line.next;
+        if (!b->has_material || b->misses)
+            b->from = line.next;
         if (line.is_last)
             break;
     }
-    return 0;
+    return e;
 }

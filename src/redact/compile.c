@@ -12,17 +12,18 @@
  * the first one of the value, and the scanner decides what kind of surroundings these
  * were.
  */
-#define QUOTE "(?:\\\\{0,4}[\"'`])"
+#define QUOTE "(?:\\\\{0,16}[\"'`])"
 #define BLANK "[ \\t]"
 #define FIRST "[^\\x00-\\x20\"'`\\\\=:,;>()\\[\\]{}<|&\\x7f]"
 #define TYPE  "(?::" BLANK "{0,4}[\\w\\[\\]&<>.|?]{1,24}" BLANK "{0,4})?"
-#define OPERATOR                                                       \
-    "(?:" BLANK "{0,8}" TYPE "(?:=>|:=|={1,3}|:|->|>|,)" BLANK "{0,8}" \
-    "|" BLANK "{0,2}\\(" BLANK "{0,2}"                                 \
-    "|" BLANK "{1,4}(?:(?:is|was)[ :]{1,2})?)"
+#define OPERATOR                                               \
+    "(?:" BLANK "{0,8}(?:\\[[\\w *]{0,24}\\]" BLANK "?)?" TYPE \
+    "(?:=>|:=|={1,3}|:|->|>|,|\\|)" BLANK "{0,8}"              \
+    "|" BLANK "{0,2}\\(" BLANK "{0,2}"                         \
+    "|" BLANK "{1,24}(?:(?:is|was)[ :]{1,2})?)"
 #define SCHEME "(?:(?:bearer|basic|token|bot|apikey)" BLANK "{1,4})?"
 #define NAME_TAIL \
-    "[\\w.\\-]{0,32}" QUOTE "?\\]?" OPERATOR "(?:[bfru@$]?" QUOTE ")?" SCHEME FIRST
+    "[\\w.\\-]{0,32}" QUOTE "?\\]?" OPERATOR "(?:[bfru@$]?" QUOTE "{1,3})?" SCHEME FIRST
 
 enum { NAMES_TOGETHER = 32 };
 
@@ -159,7 +160,7 @@ plan_after(struct plan *plan, struct pack *pack, const struct rules_rule *r,
 static void
 put_name(struct buf *out, struct view w)
 {
-    for (size_t i = 0; i < w.n; i++)
+    for (size_t i = w.p[0] == '='; i < w.n; i++)
         if (w.p[i] == '_')
             buf_puts(out, "[_\\-. ]?");
         else

@@ -72,8 +72,12 @@ end_by_pattern(const struct reading *in, const struct pack_rule *rule, size_t en
     if (!end || end > most)
         return 0;
     int next = end < in->text.n ? in->text.p[end] : in->next;
-    if (next != JUDGE_NEXT_CUT && rule->run == PACK_WORD && next >= 0 &&
-        byte_is_word((uint8_t)next) && byte_is_word(in->text.p[end - 1]))
+    bool is_inside = next >= 0 && next < 0x80 && isalnum(next) &&
+                     byte_is_word(in->text.p[end - 1]);
+    struct view secret = { in->text.p, end };
+    if (rule->run == PACK_WORD && is_inside &&
+        (rule->check != PACK_CHECK_CRC32_BASE62 ||
+         check_secret(rule->check, secret) != CHECK_RIGHT))
         return 0;
     return end;
 }
@@ -124,6 +128,22 @@ end_of_rule(struct redact *r, struct reading *in, struct judge_rule which)
 }
 
 /* -- all rules -- */
+
+size_t
+judge_reach(struct redact *r, const struct judge_sample *s, int *ret_error)
+{
+    struct reading in = { .sample = s, .text = s->text };
+    size_t reach = 0;
+    for (size_t i = 0; i < s->n_rules && !*ret_error; i++) {
+        const struct pack_rule *rule = r->rules[s->rules[i].rule];
+        if (!rule->pattern[0])
+            return s->text.n;
+        *ret_error = ask_shapes(r, &in, s->rules[i].lead_n ? PACK_TOKENS : PACK_VALUES);
+        size_t end = r->ends[s->rules[i].rule];
+        reach = end > reach ? end : reach;
+    }
+    return reach;
+}
 
 int
 judge_as(struct redact *r, const struct judge_sample *s, size_t n, int next,

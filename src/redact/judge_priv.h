@@ -72,6 +72,8 @@ int judge(struct redact *r, const struct judge_sample *s, struct judge_verdict *
  */
 int judge_as(struct redact *r, const struct judge_sample *s, size_t n, int next,
              struct judge_verdict *ret);
+/* How far any of the patterns reaches into the text, line ends or not. */
+size_t judge_reach(struct redact *r, const struct judge_sample *s, int *ret_error);
 /* wrap.c: the text up to the first line end, and as much behind it as belongs to it. */
 int judge_wrapped(struct redact *r, const struct judge_sample *s,
                   struct judge_verdict *ret);

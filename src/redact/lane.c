@@ -8,7 +8,7 @@
 enum {
     CONTEXT = 256,    /* clean bytes kept before what is still open */
     TOKENS_MAX = 256, /* leads in REDACT_HOLD bytes of one word */
-    VALUES_MAX = 16,
+    VALUES_MAX = 32,
     WORD_GAP = CONTEXT / 2,   /* bytes between them that are looked at for a gap */
     CANDIDATES_MAX = 1 << 15, /* more do not fit into a slice and what is held */
 };
@@ -62,8 +62,8 @@ lane_release(struct lane *l)
     wipe(l);
     for (size_t i = 0; i < REDACT_PACKS; i++)
         engine_stream_free(l->scans[i]);
-    struct buf *const all[] = { &l->text,  &l->maps, &l->wraps,
-                                &l->fired, &l->open, &l->spans };
+    struct buf *const all[] = { &l->text, &l->maps,  &l->wraps, &l->fired,
+                                &l->open, &l->spans, &l->begins };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         buf_release(all[i]);
 }
@@ -75,22 +75,22 @@ lane_reset(struct lane *l)
     wipe(l);
     for (size_t i = 0; !e && i < l->redact->n_packs; i++)
         e = engine_stream_reset(l->scans[i]);
-    struct buf *const all[] = { &l->text,  &l->maps, &l->wraps,
-                                &l->fired, &l->open, &l->spans };
+    struct buf *const all[] = { &l->text, &l->maps,  &l->wraps, &l->fired,
+                                &l->open, &l->spans, &l->begins };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         buf_clear(all[i]);
     l->base = l->scanned = l->line = 0;
     l->indent = 0;
     l->block = (struct lane_block){ 0 };
-    l->word = (struct lane_word){ 0 };
+    l->word = l->line_word = (struct lane_word){ 0 };
     return e;
 }
 
 static int
 failure(const struct lane *l)
 {
-    const struct buf *const all[] = { &l->text,  &l->maps, &l->wraps,
-                                      &l->fired, &l->open, &l->spans };
+    const struct buf *const all[] = { &l->text, &l->maps,  &l->wraps, &l->fired,
+                                      &l->open, &l->spans, &l->begins };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (all[i]->failed)
             return all[i]->failed;
@@ -120,6 +120,18 @@ are_hex(const uint8_t *p, size_t n)
     return true;
 }
 
+/* "[1;32m" before p: a colour that has lost its ESC. */
+static bool
+is_stripped_sgr(const uint8_t *p, size_t n)
+{
+    size_t i = 2;
+    while (
+        i < n && i < 16 &&
+        ((p[-(ptrdiff_t)i] >= '0' && p[-(ptrdiff_t)i] <= '9') || p[-(ptrdiff_t)i] == ';'))
+        i++;
+    return i <= n && p[-(ptrdiff_t)i] == '[';
+}
+
 /* Whether a token may begin here: behind no word, or behind an escape such as \n, \u0022,
  * %3D whose last letter is none of a word. */
 static bool
@@ -128,6 +140,8 @@ starts_word(const struct lane *l, uint64_t clean)
     size_t n = (size_t)(clean - l->base);
     const uint8_t *p = l->text.p + n;
     if (!n || !byte_is_word(p[-1]) || lane_has_wrap_at(l, clean))
+        return true;
+    if (p[-1] == 'm' && is_stripped_sgr(p, n))
         return true;
     if (n >= 2 && p[-2] == '\\' && byte_in("nrtbfvae0", p[-1]))
         return true;
@@ -154,13 +168,13 @@ on_lead(void *ctx, unsigned lead, uint64_t end)
 /* A word without a gap may hold several leads, but a thousand of them are an attack on
  * our time: each is followed to the end of the word. Counted by the text alone. */
 static bool
-is_one_too_many(struct lane *l, uint64_t start, bool is_token)
+is_one_too_many(struct lane *l, uint64_t start, bool is_token, bool is_line)
 {
-    struct lane_word *w = &l->word;
+    struct lane_word *w = is_line ? &l->line_word : &l->word;
     bool is_same = w->is_on && start - w->first < REDACT_HOLD &&
                    start - w->last <= WORD_GAP;
     for (uint64_t i = w->last; is_same && i < start; i++)
-        is_same = !ends_word[lane_at(l, i)];
+        is_same = is_line ? lane_at(l, i) != '\n' : !ends_word[lane_at(l, i)];
     if (!is_same)
         *w = (struct lane_word){ .is_on = true, .first = start };
     w->last = start;
@@ -169,7 +183,7 @@ is_one_too_many(struct lane *l, uint64_t start, bool is_token)
 
 /* The candidate that begins at start, made if there is none; NULL when out of room. */
 static struct lane_candidate *
-candidate_at(struct lane *l, uint64_t start, bool is_token)
+candidate_at(struct lane *l, uint64_t start, bool is_token, bool is_line)
 {
     size_t n = LANE_COUNT(struct lane_candidate, &l->open), i = n;
     struct lane_candidate *v = LANE_ITEMS(struct lane_candidate, &l->open);
@@ -177,7 +191,7 @@ candidate_at(struct lane *l, uint64_t start, bool is_token)
         i--;
     if (i && v[i - 1].start == start)
         return &v[i - 1];
-    if (is_one_too_many(l, start, is_token) || n == CANDIDATES_MAX ||
+    if (is_one_too_many(l, start, is_token, is_line) || n == CANDIDATES_MAX ||
         !buf_grow(&l->open, sizeof(*v)))
         return NULL;
     v = LANE_ITEMS(struct lane_candidate, &l->open);
@@ -240,14 +254,15 @@ take_lead(struct lane *l, const struct fired *f)
     if (is_token ? !lead->has_context && !starts_word(l, start)
                  : lane_line_start(l, start) == start)
         return;
-    struct lane_candidate *c = candidate_at(l, start, is_token);
+    bool is_line = r->rules[rule]->run == PACK_LINE;
+    struct lane_candidate *c = candidate_at(l, start, is_token, is_line);
     if (!c)
         return;
     if (lead->kind == PACK_LEAD_NAME) {
         add_names(l, c, rule, rule + (lead->last_rule - lead->rule));
         return;
     }
-    c->is_line |= r->rules[rule]->run == PACK_LINE;
+    c->is_line |= is_line;
     add_rule(c, rule, is_token ? n : 0, r->rules[rule]->max);
 }
 
@@ -299,7 +314,7 @@ ends(struct lane_candidate *c, uint8_t byte)
             return false;
         }
         c->is_after_slash = byte == '\\' && !c->is_escaped;
-        return byte == c->quote || (byte == '\\' && c->is_escaped);
+        return byte == c->quote;
     }
     return byte_in("\"'`\\", byte);
 }
@@ -372,14 +387,18 @@ static int
 decide(struct lane *l, struct lane_candidate *c, int next)
 {
     struct judge_wrap wraps[JUDGE_WRAPS];
+    uint64_t end = c->seen;
+    while (c->is_escaped && next == c->quote && end > c->start &&
+           lane_at(l, end - 1) == '\\')
+        end--;
     struct judge_sample s = {
         .before = before(l, c->start),
-        .text = { l->text.p + (c->start - l->base), (size_t)(c->seen - c->start) },
+        .text = { l->text.p + (c->start - l->base), (size_t)(end - c->start) },
         .next = next,
         .rules = c->rules,
         .n_rules = c->n_rules,
         .wraps = wraps,
-        .n_wraps = wraps_between(l, c->start, c->seen, wraps),
+        .n_wraps = wraps_between(l, c->start, end, wraps),
         .cols = l->cols,
     };
     bool is_stopped = next == JUDGE_NEXT_END &&

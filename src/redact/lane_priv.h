@@ -25,12 +25,18 @@ struct lane_span {
 struct lane_block {
     bool is_on;
     bool has_material; /* some of the key has been seen */
-    bool is_ending;    /* that was its last line, by its length */
-    bool has_gap;      /* the line before was empty */
     uint32_t rule;
     uint64_t line; /* clean: where the line begins that is being read */
     uint64_t from; /* clean: what is not handed out yet */
     size_t lines;
+    size_t misses;             /* lines in a row that were none of a key */
+    size_t prefix_n, suffix_n; /* around what the last one had of it */
+};
+
+/* The end of a BEGIN line. */
+struct lane_begin {
+    uint64_t at; /* clean */
+    uint32_t rule;
 };
 
 /* The word without a gap that the last lead was in. */
@@ -46,17 +52,18 @@ struct lane {
     bool is_whole; /* the end of the input is no cut */
     struct engine_stream *scans[REDACT_PACKS];
     struct buf text;
-    uint64_t base;    /* clean offset of text.p[0] */
-    uint64_t scanned; /* clean */
-    uint64_t line;    /* clean: where the line begins */
-    uint32_t indent;  /* blanks before that */
-    struct buf maps;  /* struct lane_map, in order */
-    struct buf wraps; /* struct lane_wrap, in order */
-    struct buf fired; /* leads of the last scan */
-    struct buf open;  /* struct lane_candidate, by start */
-    struct buf spans; /* struct lane_span: for the stream to take, and to clear */
+    uint64_t base;     /* clean offset of text.p[0] */
+    uint64_t scanned;  /* clean */
+    uint64_t line;     /* clean: where the line begins */
+    uint32_t indent;   /* blanks before that */
+    struct buf maps;   /* struct lane_map, in order */
+    struct buf wraps;  /* struct lane_wrap, in order */
+    struct buf fired;  /* leads of the last scan */
+    struct buf open;   /* struct lane_candidate, by start */
+    struct buf spans;  /* struct lane_span: for the stream to take, and to clear */
+    struct buf begins; /* struct lane_begin, in order: keys to come */
     struct lane_block block;
-    struct lane_word word;
+    struct lane_word word, line_word;
 };
 
 struct lane_map {

@@ -25,11 +25,14 @@ back_blanks(struct view v, size_t i)
 static size_t
 back_quote(struct view v, size_t i)
 {
-    if (!i || !byte_is_quote(v.p[i - 1]))
+    size_t start = i;
+    while (start && i - start < 3 && byte_is_quote(v.p[start - 1]))
+        start--; /* three of them in Python */
+    if (start == i)
         return i;
-    for (i--; i && v.p[i - 1] == '\\';)
-        i--;
-    return i;
+    while (start && v.p[start - 1] == '\\')
+        start--;
+    return start;
 }
 
 static size_t
@@ -55,6 +58,16 @@ back_scheme(struct view v, size_t i)
     return i;
 }
 
+/* "[None]": what a prompt would take if nothing is typed. */
+static size_t
+back_default(struct view v, size_t i)
+{
+    const uint8_t *open = i && v.p[i - 1] == ']' ? memrchr(v.p, '[', i) : NULL;
+    if (!open || open == v.p || open[-1] != ' ' || v.p + i - open > 26)
+        return i;
+    return back_blanks(v, (size_t)(open - v.p));
+}
+
 /* Sets *ret_op; i when there is none. */
 static size_t
 back_operator(struct view v, size_t i, enum name_op *ret_op)
@@ -66,13 +79,17 @@ back_operator(struct view v, size_t i, enum name_op *ret_op)
         *ret_op = NAME_ARGUMENT;
         return back_blanks(v, end - 1);
     }
+    if (c == '|') { /* the next column of a table */
+        *ret_op = NAME_FLAG;
+        return back_blanks(v, end - 1);
+    }
     while (start && end - start < 3 && byte_in("=:>-", v.p[start - 1]))
         start--;
     while (start < end && v.p[start] == '-' && (end - start != 2 || v.p[end - 1] != '>'))
         start++; /* a dash is of the name, but for "->" */
     if (start < end) {
         *ret_op = NAME_ASSIGN;
-        return back_blanks(v, start);
+        return back_default(v, back_blanks(v, start));
     }
     if (end == i)
         return i;
@@ -111,6 +128,8 @@ back_name(struct view v, size_t i)
             break;
         start--;
     }
+    if (start && start < i && v.p[start - 1] == '\\' && byte_in("nrt", v.p[start]))
+        start++; /* of an escape */
     return (struct view){ v.p + start, i - start };
 }
 
@@ -123,7 +142,7 @@ read_from(struct view before, size_t i, struct name name, bool skips_type,
     size_t end = back_operator(before, i, &name.op);
     if (end == i)
         return 0;
-    name.is_tight = !name.is_quoted && end + 1 == i && before.p[end] == '=';
+    name.is_tight = end + 1 == i && before.p[end] == '=';
     size_t name_end = end, op = end;
     while (op < i && byte_in(" \t", before.p[op]))
         op++;
@@ -146,6 +165,7 @@ name_read(struct view before, struct name ret[NAME_READINGS])
 {
     size_t n = 0, i = back_quote(before, before.n);
     struct name name = { .is_quoted = i < before.n };
+    name.quote = name.is_quoted ? before.p[before.n - 1] : 0;
     if (name.is_quoted && i > 1 && byte_in("bfru@$", before.p[i - 1]) &&
         !is_name_byte(before.p[i - 2]))
         i--; /* b"…", f'…' */
@@ -238,15 +258,30 @@ is_about(struct view rest)
     return false;
 }
 
+/* Whether name has a word of its own from i on, of n bytes: GITHUB_PAT, githubPat. */
+static bool
+stands_alone(struct view name, size_t i, size_t n)
+{
+    bool begins = !i || !isalpha(name.p[i - 1]) ||
+                  (islower(name.p[i - 1]) && isupper(name.p[i]));
+    bool ends = i + n == name.n || !isalpha(name.p[i + n]) ||
+                (islower(name.p[i + n - 1]) && isupper(name.p[i + n]));
+    return begins && ends;
+}
+
 static bool
 tells(struct view name, struct view word)
 {
-    for (size_t i = name.n; i--;) {
+    bool is_exact = word.p[0] == '=';
+    word.p += is_exact;
+    word.n -= is_exact;
+    for (size_t i = name.n; word.n && i--;) {
         if (byte_lower(name.p[i]) != word.p[0])
             continue;
         size_t n = match_word((struct view){ name.p + i, name.n - i }, word);
         struct view rest = { name.p + i + n, name.n - i - n };
-        if (n && !memchr(rest.p, ' ', rest.n) && !is_about(rest))
+        if (n && !memchr(rest.p, ' ', rest.n) && !is_about(rest) &&
+            (!is_exact || stands_alone(name, i, n)))
             return true;
     }
     return false;

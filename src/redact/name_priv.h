@@ -23,7 +23,8 @@ struct name {
     struct view text; /* may hold blanks: "the api key" */
     enum name_op op;
     bool is_quoted; /* the value is */
-    bool is_tight;  /* NAME=value, without blanks or quotes around the operator */
+    uint8_t quote;
+    bool is_tight; /* NAME=value, without blanks around the operator */
 };
 
 enum { NAME_READINGS = 3 };

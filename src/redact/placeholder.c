@@ -45,17 +45,17 @@ is_one_of(struct view v, const char *const *words)
 
 /* In documentation and templates; anywhere in the value. */
 static const char *const placeholder_parts[] = {
-    "example",     "placeholder", "changeme",     "change-me",  "change_me", "redacted",
-    "goes-here",   "goes_here",   "not-real",     "notreal",    "my-secret", "my_secret",
-    "yourpass",    "yourtoken",   "yoursecret",   "yourapikey", "secretref", "environ",
-    "process.env", "getenv",      "\xe2\x80\xa6", NULL,
+    "example",    "placeholder", "changeme",  "change-me",    "change_me",
+    "redacted",   "goes-here",   "goes_here", "not-real",     "notreal",
+    "my-secret",  "my_secret",   "yourpass",  "yourtoken",    "yoursecret",
+    "yourapikey", "secretref",   "environ",   "process.env",  "${",
+    "$(",         "{{",          "getenv",    "\xe2\x80\xa6", NULL,
 };
 
 /* The same, but too short to mean anything in a long random value. */
 static const char *const short_parts[] = {
-    "your-", "your_", "dummy",   "xxxx",   "****",   "....",  "____",
-    "${",    "{{",    "$(",      "{}",     "%(",     "-here", "_here",
-    "fake",  "todo",  "replace", "insert", "sample", "env.",  NULL,
+    "your-", "your_", "dummy", "xxxx", "****",    "....",   "____",   "{}",   "%(",
+    "-here", "_here", "fake",  "todo", "replace", "insert", "sample", "env.", NULL,
 };
 
 enum { RANDOM_LONG = 40, RANDOM_ENTROPY = 300 };
@@ -187,7 +187,10 @@ is_variable(struct view v)
 bool
 value_is_placeholder(struct view v)
 {
-    bool is_long = v.n >= RANDOM_LONG && value_entropy(v) >= RANDOM_ENTROPY;
+    struct value_mix m = value_mix(v);
+    bool is_mixed = v.n >= 16 && m.digits > 1 && m.uppers > 1 && m.lowers > 1 &&
+                    m.changes * 3 >= v.n;
+    bool is_long = is_mixed || (v.n >= RANDOM_LONG && value_entropy(v) >= RANDOM_ENTROPY);
     return contains_any(v, placeholder_parts) ||
            (!is_long && contains_any(v, short_parts)) ||
            is_one_of(v, placeholder_words) || is_sequence(v) || is_variable(v);

@@ -22,7 +22,7 @@ put_space(struct project *p, struct lane *text, uint64_t raw)
         lane_put(text, (const uint8_t *)" ", 1, p->space_raw);
     else if (p->has_space)
         lane_break(text, raw);
-    p->has_space = false;
+    p->has_space = p->has_space_cr = false;
 }
 
 /* Anything but a line feed behind " \r": a shell wrapped its input line. */
@@ -75,13 +75,25 @@ line_end(struct project *p, struct lane *text, uint8_t c, uint64_t raw)
         new_line(p, text, raw);
 }
 
+/* A blank in the text, but no byte that a mask may touch. */
+static void
+put_tab(struct project *p, struct lane *text, uint64_t raw)
+{
+    put_space(p, text, raw);
+    lane_put(text, (const uint8_t *)" ", 1, raw);
+    p->indent = 0;
+    p->line_end = PROJECT_NO_END;
+}
+
 static void
 control(struct project *p, struct lane *text, uint8_t c, uint64_t raw)
 {
     end_space_cr(p, text, raw, c == '\n');
     if (c == '\r' || c == '\n')
         line_end(p, text, c, raw);
-    else if (byte_in("\t\b\v\f", c))
+    else if (c == '\t')
+        put_tab(p, text, raw);
+    else if (byte_in("\b\v\f", c))
         break_text(p, text, raw);
 }
 
@@ -129,6 +141,10 @@ print(struct project *p, struct lane *text, const uint8_t *bytes, size_t n, uint
 static void
 end_csi(struct project *p, struct lane *text, uint8_t final, uint64_t raw)
 {
+    if (p->is_private && p->params[0] == 2004) {
+        break_text(p, text, raw); /* a shell begins or ends to read a line */
+        return;
+    }
     if (p->is_private || p->is_odd)
         return; /* modes, cursor shapes, queries */
     uint32_t col = p->n_params > 1 ? p->params[1] : 1;

@@ -62,8 +62,9 @@ set_after(struct rules_rule *r, const struct line *at, struct err *err)
 static int
 set_names(struct rules_rule *r, const struct line *at, struct err *err)
 {
-    if (at->value[strspn(at->value, "abcdefghijklmnopqrstuvwxyz0123456789_ ")])
-        return complain(at, err, "names are of a-z, 0-9 and '_'");
+    if (at->value[strspn(at->value, "abcdefghijklmnopqrstuvwxyz0123456789_= ")])
+        return complain(at, err,
+                        "names are of a-z, 0-9 and '_', with '=' before a whole word");
     r->made.names = at->value;
     return 0;
 }

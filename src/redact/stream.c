@@ -331,7 +331,8 @@ pass(struct redact_stream *s, bool is_end, struct buf *out)
     if (is_end)
         star_end(&s->star, out);
     for (size_t i = 0; i < PROJECT_LANES; i++)
-        if (is_end || (s->masks[i].end <= end && !lane_goes_on(&s->lanes[i])))
+        if (is_end || (s->masks[i].end <= end && !s->lanes[i].spans.n &&
+                       !lane_goes_on(&s->lanes[i])))
             end_find(s, &s->masks[i]);
     tell(s);
     return e ? e : s->finds.failed;

@@ -94,7 +94,7 @@ is_named_stump(const struct redact *r, const struct judge_sample *s, uint32_t ru
         bool is_plural = byte_lower(names[i].text.p[names[i].text.n - 1]) == 's';
         bool is_code = names[i].is_tight || names[i].is_quoted
                            ? byte_in("$%{(<", s->text.p[0])
-                           : value_is_expression(s->text);
+                           : value_is_expression(s->text, false);
         if (is_given && name_tells(names[i].text, r->rules[rule]->names) &&
             (bytes_have_letter(s->text.p, s->text.n) || !is_plural) &&
             !value_is_placeholder(s->text) && !is_code)

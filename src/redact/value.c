@@ -121,20 +121,49 @@ is_path(struct view v)
     return has_dot;
 }
 
+/* bob@example.org */
+static bool
+is_address(struct view v)
+{
+    const uint8_t *at = memchr(v.p, '@', v.n), *dot = memrchr(v.p, '.', v.n);
+    if (!at || at == v.p || !dot || dot < at || v.p + v.n - dot < 3)
+        return false;
+    for (const uint8_t *p = v.p; p < v.p + v.n; p++)
+        if (p != at && !byte_is_word(*p) && !byte_in(".-+%", *p))
+            return false;
+    for (const uint8_t *p = dot + 1; p < v.p + v.n; p++)
+        if (!isalpha(*p))
+            return false;
+    return true;
+}
+
+/* name(…), name[…], {…}: from its first byte to its last. */
+static bool
+is_call(struct view v)
+{
+    size_t i = 0;
+    while (i < v.n && (byte_is_word(v.p[i]) || byte_in(".:>-", v.p[i])))
+        i++;
+    return i + 1 < v.n && byte_in("([{", v.p[i]) && byte_in(")]};,", v.p[v.n - 1]);
+}
+
 bool
-value_is_expression(struct view v)
+value_is_expression(struct view v, bool is_literal)
 {
     struct value_mix m = value_mix(v);
-    if (memchr(v.p, '(', v.n) || memchr(v.p, '[', v.n) || memchr(v.p, '{', v.n) ||
-        has(v, "->") || has(v, "::") || has(v, "=>") || has(v, "=="))
-        return true;
     if (v.n > 1 && byte_in("$%@/*~&!", v.p[0]) &&
         (byte_in("{(./", v.p[1]) || (isalpha(v.p[1]) && !m.digits)))
         return true;
-    const uint8_t *at = memchr(v.p, '@', v.n);
-    if (at && memchr(at, '.', (size_t)(v.p + v.n - at)))
-        return true; /* an address */
-    return is_path(v) && m.digits < 3 && !is_passphrase(v, &m);
+    if (is_call(v) || is_address(v))
+        return true;
+    if (is_path(v) && m.digits < 3 && !is_passphrase(v, &m))
+        return true;
+    if (is_literal)
+        return false;
+    const uint8_t *equals = memmem(v.p, v.n, "==", 2);
+    return memchr(v.p, '(', v.n) || memchr(v.p, '[', v.n) || memchr(v.p, '{', v.n) ||
+           has(v, "->") || has(v, "::") || has(v, "=>") ||
+           (equals && equals + 2 < v.p + v.n); /* not the end of base64 */
 }
 
 /* Words joined by _ - . / : and capital letters, with at most a short number each. */
@@ -185,7 +214,7 @@ odd_symbols(struct view v)
 {
     size_t n = 0;
     for (size_t i = 0; i < v.n; i++)
-        n += ispunct(v.p[i]) && !byte_in("._-/:,;", v.p[i]);
+        n += ispunct(v.p[i]) && !byte_in("._-/:,;()[]{}", v.p[i]);
     return n;
 }
 
@@ -206,6 +235,21 @@ is_random(struct view v, const struct value_mix *m, bool is_sure)
     return entropy >= 320 && m->changes * 6 >= v.n;
 }
 
+/* Words in quotes. A sentence tells something, a passphrase does not. */
+static bool
+is_phrase(struct view v, const struct value_mix *m, const struct name *name)
+{
+    static const char *const schemes[] = { "Bearer ", "Basic ", "Token ", "bearer ",
+                                           "token " };
+    if (!name->is_quoted || name->quote == '`' || v.n < 8 || v.n > PASSWORD_LONG)
+        return false;
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
+        if (begins(v, schemes[i]))
+            return false; /* what follows is judged by itself */
+    return is_setting(name) || name_tells(name->text, "passphrase") ||
+           (m->digits && value_has_hump(v) && m->blanks < 4);
+}
+
 bool
 value_is_password(struct view v, const struct name *name)
 {
@@ -215,13 +259,15 @@ value_is_password(struct view v, const struct name *name)
         return false;
     if (v.n > PASSWORD_LONG && !is_random(v, &m, true))
         return false;
-    if (m.blanks || value_is_expression(v))
+    if (m.blanks)
+        return is_phrase(v, &m, name);
+    if (value_is_expression(v, name->is_quoted || is_sure))
         return false;
     bool has_letter = m.lowers + m.uppers > 0;
     bool is_mixed = m.digits && has_letter;
     size_t odd = odd_symbols(v);
     if (is_sure)
-        return has_letter || odd || m.digits >= 6;
+        return has_letter || odd || m.others || m.digits >= 6;
     if (name->op == NAME_ARGUMENT && !name->is_quoted)
         return false;
     if (is_passphrase(v, &m) && (name->op != NAME_PROSE || is_upper_name(name->text)))
@@ -232,7 +278,8 @@ value_is_password(struct view v, const struct name *name)
     if (name->op == NAME_ARGUMENT && is_identifier(v))
         return false;
     if (is_mixed || (odd && has_letter) || m.others)
-        return name->is_quoted || !is_identifier(v) || m.digits > 1;
+        return name->is_quoted || !is_identifier(v) || m.digits > 1 ||
+               (v.n > 6 && !m.symbols);
     return name->is_quoted && m.digits == v.n && v.n >= 6;
 }
 
@@ -246,10 +293,12 @@ value_is_secret(struct view v, const struct name *name)
     bool is_given = name->op != NAME_PROSE || is_upper_name(name->text);
     bool is_sure = is_given && (name->is_quoted || name->is_tight ||
                                 name->op == NAME_FLAG || (odd_symbols(v) && m.digits));
-    if (v.n < (is_sure ? 8 : 16) || m.blanks || m.others)
+    if (v.n < (is_sure ? 8 : 16) || m.others)
         return false;
-    if (value_is_expression(v) || begins(v, "sha256:") || begins(v, "arn:") ||
-        has(v, "://"))
+    if (m.blanks)
+        return is_phrase(v, &m, name);
+    if (value_is_expression(v, name->is_quoted || is_setting(name)) ||
+        begins(v, "sha256:") || begins(v, "arn:") || has(v, "://"))
         return false;
     if (is_given && is_passphrase(v, &m))
         return true;

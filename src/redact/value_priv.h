@@ -24,8 +24,9 @@ bool value_has_hump(struct view v);
 uint32_t value_entropy(struct view v);
 /* `xxxx`, `<token>`, `your-key-here`, `${VAR}`, one character over and over … */
 bool value_is_placeholder(struct view v);
-/* Code rather than a literal: a.b, f(x), a[i], A::B, $VAR, %s, /path, !tag. */
-bool value_is_expression(struct view v);
+/* Code rather than a literal (is_literal: what stands there is surely meant as one): a.b,
+ * f(x), a[i], A::B, $VAR, %s, /path, !tag. */
+bool value_is_expression(struct view v, bool is_literal);
 /* The part of an unquoted run that is the value: without `&next=…` and trailing commas.
  */
 struct view value_trim(struct view v);

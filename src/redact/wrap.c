@@ -37,13 +37,18 @@ goes_on(const struct judge_sample *s, const struct judge_wrap *wrap, size_t end)
 {
     struct view head = { s->text.p, wrap->at };
     struct view more = { s->text.p + wrap->at, end - wrap->at };
-    if (!judge_is_full(wrap->col, s->cols))
-        return false;
+    struct value_mix m = value_mix(more);
+    const uint8_t *equals = memchr(more.p, '=', more.n);
+    bool is_full = judge_is_full(wrap->col, s->cols);
+    if (equals && equals + 2 < more.p + more.n)
+        return false; /* NAME=…: another setting */
+    if (!is_full)     /* unless nothing else looks like this */
+        return wrap->col >= 24 && more.n >= 16 && m.digits > 1 && m.lowers > 1 &&
+               m.uppers > 1;
     if (s->cols && judge_last_row(wrap->col, s->cols) == s->cols)
         return true; /* to the last column */
     if (s->next == JUDGE_NEXT_END && end == s->text.n)
         return true; /* the rest of it has not come */
-    struct value_mix m = value_mix(more);
     if (head.n < 8 && is_random(&m))
         return true;
     return is_alike(head, more, is_random(&m)) && (m.digits || value_has_hump(more));
@@ -75,7 +80,11 @@ judge_wrapped(struct redact *r, const struct judge_sample *s, struct judge_verdi
             return found;
     }
     found = judge_as(r, s, s->wraps[0].at, JUDGE_NEXT_LINE, ret);
-    for (size_t k = 0; found >= 0 && k < s->n_wraps; k++) {
+    int e = 0;
+    size_t reach = found < 0 ? 0 : judge_reach(r, s, &e);
+    if (e)
+        return e;
+    for (size_t k = 0; found >= 0 && k < s->n_wraps && s->wraps[k].at < reach; k++) {
         const struct judge_wrap *wrap = &s->wraps[k];
         bool is_last = k + 1 == s->n_wraps;
         size_t end = is_last ? s->text.n : s->wraps[k + 1].at;
@@ -89,9 +98,8 @@ judge_wrapped(struct redact *r, const struct judge_sample *s, struct judge_verdi
         if (longer && v.end > wrap->at && (may_go_on || is_surer)) {
             *ret = v;
             found = 1;
-        } else if (found || !may_go_on) {
-            if (found || !s->rules[0].lead_n)
-                break;
+        } else if (found || (!may_go_on && !s->rules[0].lead_n)) {
+            break; /* a token may still come to its length */
         }
     }
     return found;
