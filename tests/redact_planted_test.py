@@ -22,7 +22,7 @@ IS_SANITIZED = "--sanitized" in sys.argv
 SEED = int(os.environ.get("AHR_TEST_SEED", "2026"))
 KNOWN, GENERIC = (500, 150) if IS_SANITIZED else (1900, 600)
 SHOWN_MAX = 40
-CLEAR_MAX = 16  # bytes behind a prefix so short that they tell nothing yet
+CLEAR_MAX = 24  # bytes behind a prefix so short that they tell nothing yet
 
 planted = plant(read_rules(RULES), SEED, KNOWN, GENERIC)
 said = split(SPLIT, [p.case for p in planted])

@@ -278,6 +278,7 @@ cli_findings_init(struct cli_findings *f, struct redact *redact, bool is_termina
     struct redact_options opt = {
         .is_terminal = is_terminal,
         .cols = cols,
+        .is_whole = true,
         .keeps_length = true, /* so that offsets in the window are those of the stream */
         .on_find = note,
         .ctx = f,

@@ -14,6 +14,7 @@ enum {
     LINE_LEAST = 16, /* a word that stands alone on its line is of a key from here on */
     LINE_CLEAR = 40, /* and from here on whatever stands around it */
     MISSES_MAX = 4,  /* lines in a row that are none */
+    GAPS_MAX = 3,    /* and lines without any letter or digit */
 };
 
 struct line {
@@ -70,18 +71,17 @@ find_end(const struct lane *l, uint64_t raw_end, bool is_end, struct line *ret)
         limit = wrap->clean;
         is_cut = true;
     }
-    const uint8_t *text = l->text.p - l->base;
     for (uint64_t i = start; i < limit; i++) {
-        if (text[i] == '\n') {
+        if (lane_at(l, i) == '\n') {
             *ret = (struct line){ i, i + 1, false };
             return true;
         }
-        if (text[i] != '\\')
+        if (lane_at(l, i) != '\\')
             continue;
         uint64_t k = i;
-        while (k < limit && text[k] == '\\')
+        while (k < limit && lane_at(l, k) == '\\')
             k++;
-        if (k < limit && !byte_in("nr", text[k])) {
+        if (k < limit && !byte_in("nr", lane_at(l, k))) {
             i = k; /* an escaped slash, say */
             continue;
         }
@@ -149,7 +149,16 @@ find_lone_word(const struct lane_block *b, struct view line, bool is_last)
     return m;
 }
 
-/* Masks what is of the key in this line; false: it was the last one. */
+static bool
+has_alnum(struct view v)
+{
+    for (size_t i = 0; i < v.n; i++)
+        if (v.p[i] >= 0x80 || isalnum(v.p[i]))
+            return true;
+    return false;
+}
+
+/* Masks what is of the key in this line. */
 static int
 take_line(struct lane *l, struct view line, bool is_last)
 {
@@ -161,6 +170,10 @@ take_line(struct lane *l, struct view line, bool is_last)
     if (!m.n)
         m = find_lone_word(b, line, is_last);
     bool is_next = b->has_material && !b->misses;
+    bool is_gap = !m.n && !dashes && !has_alnum(line) && b->gaps < GAPS_MAX;
+    b->gaps = is_gap ? b->gaps + 1 : 0;
+    if (is_gap)
+        return 0; /* quotes around line ends, say: masked with what follows */
     b->misses = m.n && !m.is_tail ? 0 : b->misses + 1;
     if (dashes || ++b->lines > LINES_MAX || b->misses > MISSES_MAX)
         b->is_on = false;

@@ -128,6 +128,7 @@ engine_stream_reset(struct engine_stream *s)
 struct lead_call {
     engine_lead_fn fn;
     void *ctx;
+    size_t n_leads;
 };
 
 static int
@@ -136,7 +137,8 @@ on_lead(unsigned id, unsigned long long from, unsigned long long to, unsigned fl
 {
     const struct lead_call *call = ctx;
     (void)from, (void)flags;
-    call->fn(call->ctx, id, to);
+    if (id < call->n_leads)
+        call->fn(call->ctx, id, to);
     return 0;
 }
 
@@ -146,19 +148,24 @@ engine_stream_scan(struct engine_stream *s, struct view text, engine_lead_fn fn,
 {
     if (!s->state || !text.n)
         return 0;
-    struct lead_call call = { fn, ctx };
+    struct lead_call call = { fn, ctx, s->engine->pack->n_leads };
     return code(hs_scan_stream(s->state, (const char *)text.p, (unsigned)text.n, 0,
                                s->engine->scratch, on_lead, &call));
 }
+
+struct shape_call {
+    uint32_t *ends;
+    size_t n_rules;
+};
 
 static int
 on_shape(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
          void *ctx)
 {
-    uint32_t *ends = ctx;
+    const struct shape_call *call = ctx;
     (void)from, (void)flags;
-    if (to > ends[id])
-        ends[id] = (uint32_t)to;
+    if (id < call->n_rules && to > call->ends[id])
+        call->ends[id] = (uint32_t)to;
     return 0;
 }
 
@@ -168,6 +175,7 @@ engine_shapes(struct engine *e, enum pack_shapes which, struct view text, uint32
     int r = load(&e->shapes[which], &e->scratch, e->pack->shape_dbs[which]);
     if (r || !e->shapes[which] || !text.n)
         return r;
+    struct shape_call call = { ends, e->pack->n_rules };
     return code(hs_scan(e->shapes[which], (const char *)text.p, (unsigned)text.n, 0,
-                        e->scratch, on_shape, ends));
+                        e->scratch, on_shape, &call));
 }

@@ -29,7 +29,7 @@ struct lane_block {
     uint64_t line; /* clean: where the line begins that is being read */
     uint64_t from; /* clean: what is not handed out yet */
     size_t lines;
-    size_t misses;             /* lines in a row that were none of a key */
+    size_t misses, gaps;       /* lines in a row that were none of a key; or empty */
     size_t prefix_n, suffix_n; /* around what the last one had of it */
 };
 

@@ -62,10 +62,14 @@ back_scheme(struct view v, size_t i)
 static size_t
 back_default(struct view v, size_t i)
 {
-    const uint8_t *open = i && v.p[i - 1] == ']' ? memrchr(v.p, '[', i) : NULL;
-    if (!open || open == v.p || open[-1] != ' ' || v.p + i - open > 26)
+    size_t open = i;
+    if (!i || v.p[i - 1] != ']')
         return i;
-    return back_blanks(v, (size_t)(open - v.p));
+    while (open && i - open < 26 && v.p[open - 1] != '[')
+        open--;
+    return open > 1 && v.p[open - 1] == '[' && v.p[open - 2] == ' '
+               ? back_blanks(v, open - 1)
+               : i;
 }
 
 /* Sets *ret_op; i when there is none. */

@@ -151,8 +151,8 @@ take_rule(struct cursor *c, struct pack_rule *r)
     r->pattern = take_str(c);
     r->names = take_str(c);
     r->then = take_str(c);
-    r->entropy = take_u32(c, UINT32_MAX);
-    r->max = take_u32(c, UINT32_MAX);
+    r->entropy = take_u32(c, 800);
+    r->max = take_u32(c, PACK_MAX);
     r->run = (enum pack_run)take_u32(c, PACK_BLOCK);
     r->check = (enum pack_check)take_u32(c, PACK_CHECKS - 1);
 }
@@ -166,6 +166,9 @@ take_lead(struct cursor *c, struct pack_lead *l, size_t n_rules)
     l->last_rule = take_u32(c, most);
     l->literal = take_str(c);
     l->has_context = take_u32(c, 1) != 0;
+    if ((l->kind == PACK_LEAD_TOKEN && !l->literal[0]) ||
+        (l->kind == PACK_LEAD_NAME && l->last_rule < l->rule))
+        c->is_bad = true;
 }
 
 int

@@ -15,6 +15,8 @@
 
 #include "base/buf.h"
 
+enum { PACK_MAX = 4096 }; /* of a rule's length: as much as may be held */
+
 /* How far the text of a candidate reaches. */
 enum pack_run {
     PACK_WORD,  /* to white space, a quote, a backslash, '<' or '>' */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { MAX_DEFAULT = 512, MAX_MOST = 4096 };
+enum { MAX_DEFAULT = 512, MAX_MOST = PACK_MAX };
 
 static const char *const run_names[] = { "word", "line", "block" };
 

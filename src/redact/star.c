@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "redact/star_priv.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/utf8.h"
@@ -31,12 +32,14 @@ put(struct buf *out, size_t n, unsigned columns)
 
 /* The columns that a character adds to what is there. */
 static unsigned
-columns_of(struct star *s, uint32_t rune)
+columns_of(struct star *s, uint32_t rune, struct buf *out)
 {
     if (!s->widths)
         s->widths = calloc(1, sizeof(*s->widths));
-    if (!s->widths)
+    if (!s->widths) {
+        out->failed = -ENOMEM;
         return 1;
+    }
     uint8_t class = term_class(s->widths, rune);
     if (term_join_slow(&s->join, rune, class)) {
         bool widens = !s->is_wide && term_class_widens(s->widths, s->first, rune, class);
@@ -93,7 +96,7 @@ star_put(struct star *s, uint8_t byte, struct buf *out)
         put_broken(s, out);
         return;
     }
-    put(out, s->n, columns_of(s, rune));
+    put(out, s->n, columns_of(s, rune, out));
     s->n = 0;
 }
 

@@ -19,7 +19,7 @@ is_plain_word(struct view v)
 }
 
 /* Whether more of the same would make it a secret of this rule. */
-static bool
+static int
 may_become(struct redact *r, const struct judge_sample *s, struct judge_rule which)
 {
     static const char fillers[] = "0aA";
@@ -35,11 +35,11 @@ may_become(struct redact *r, const struct judge_sample *s, struct judge_rule whi
             text[n + more - 1] = (uint8_t)then;
         struct view longer = { text, n + more };
         redact_clear_ends(r);
-        if (!redact_ask_shapes(r, which.lead_n ? PACK_TOKENS : PACK_VALUES, longer) &&
-            r->ends[which.rule] >= n)
-            return true;
+        int e = redact_ask_shapes(r, which.lead_n ? PACK_TOKENS : PACK_VALUES, longer);
+        if (e || r->ends[which.rule] >= n)
+            return e ? e : 1;
     }
-    return false;
+    return 0;
 }
 
 static bool
@@ -60,7 +60,7 @@ is_scrambled(struct view v)
 }
 
 /* By the first bytes of a token, or of a value whose surroundings tell all. */
-static bool
+static int
 is_stump(struct redact *r, const struct judge_sample *s, struct judge_rule which)
 {
     struct view lead = { s->text.p, which.lead_n };
@@ -74,10 +74,11 @@ is_stump(struct redact *r, const struct judge_sample *s, struct judge_rule which
     if (!lead.n && !has_then)
         return !is_plain || body.n < 8;
     if (has_then)
-        return bytes_have_letter(body.p, body.n) && may_become(r, s, which); /* no port */
+        return bytes_have_letter(body.p, body.n) ? may_become(r, s, which)
+                                                 : 0; /* no port */
     if (is_plain)
         return false;
-    return may_become(r, s, which) || (body.n >= 4 && is_scrambled(body));
+    return body.n >= 4 && is_scrambled(body) ? 1 : may_become(r, s, which);
 }
 
 /* By name: it was being assigned. Numbers are left alone where they may be counts. */
@@ -111,8 +112,12 @@ judge_stump(struct redact *r, const struct judge_sample *s, struct judge_verdict
     for (size_t i = 0; i < s->n_rules; i++) {
         uint32_t rule = s->rules[i].rule;
         bool is_named = r->rules[rule]->names[0] != 0;
-        if (r->is_off[rule] ||
-            !(is_named ? is_named_stump(r, s, rule) : is_stump(r, s, s->rules[i])))
+        int is_one = r->is_off[rule] ? 0
+                     : is_named      ? is_named_stump(r, s, rule)
+                                     : is_stump(r, s, s->rules[i]);
+        if (is_one < 0)
+            return is_one;
+        if (!is_one)
             continue;
         *ret = (struct judge_verdict){ .rule = rule, .end = s->text.n };
         return 1;

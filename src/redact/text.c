@@ -73,11 +73,28 @@ note(void *ctx, const struct redact_find *find)
     buf_append(ctx, find, sizeof(*find));
 }
 
+static const struct redact_find *
+finds_of(const struct buf *finds)
+{
+    return (const struct redact_find *)(const void *)finds->p;
+}
+
+/* Whether a find reaches over the border from the arguments before. */
+static bool
+reaches_over(const struct buf *finds, size_t from)
+{
+    const struct redact_find *v = finds_of(finds);
+    for (size_t i = 0; i < finds->n / sizeof(*v); i++)
+        if (v[i].start < from && v[i].end > from)
+            return true;
+    return false;
+}
+
 /* Appends the tail of text from `from` on with masks in place of the finds. */
 static int
 put_masked(const struct buf *text, size_t from, const struct buf *finds, struct buf *out)
 {
-    const struct redact_find *v = (const struct redact_find *)(const void *)finds->p;
+    const struct redact_find *v = finds_of(finds);
     for (size_t i = 0; i < finds->n / sizeof(*v); i++) {
         if (v[i].start < from)
             continue; /* of an argument before */
@@ -107,6 +124,8 @@ mask_tail(struct redact *r, const struct buf *text, size_t from, struct buf *out
         e = redact_stream_flush(s, &stars);
     redact_stream_free(s);
     e = e ? e : finds.failed;
+    if (!e && reaches_over(&finds, from))
+        return redact_text(r, text->p + from, text->n - from, out);
     return e ? e : put_masked(text, from, &finds, out);
 }
 

@@ -40,15 +40,15 @@ goes_on(const struct judge_sample *s, const struct judge_wrap *wrap, size_t end)
     struct value_mix m = value_mix(more);
     const uint8_t *equals = memchr(more.p, '=', more.n);
     bool is_full = judge_is_full(wrap->col, s->cols);
+    if (s->cols && judge_last_row(wrap->col, s->cols) == s->cols)
+        return true; /* to the last column */
+    if (is_full && s->next == JUDGE_NEXT_END)
+        return true; /* the rest of it has not come */
     if (equals && equals + 2 < more.p + more.n)
         return false; /* NAME=…: another setting */
     if (!is_full)     /* unless nothing else looks like this */
         return wrap->col >= 24 && more.n >= 16 && m.digits > 1 && m.lowers > 1 &&
                m.uppers > 1;
-    if (s->cols && judge_last_row(wrap->col, s->cols) == s->cols)
-        return true; /* to the last column */
-    if (s->next == JUDGE_NEXT_END && end == s->text.n)
-        return true; /* the rest of it has not come */
     if (head.n < 8 && is_random(&m))
         return true;
     return is_alike(head, more, is_random(&m)) && (m.digits || value_has_hump(more));
@@ -81,7 +81,9 @@ judge_wrapped(struct redact *r, const struct judge_sample *s, struct judge_verdi
     }
     found = judge_as(r, s, s->wraps[0].at, JUDGE_NEXT_LINE, ret);
     int e = 0;
-    size_t reach = found < 0 ? 0 : judge_reach(r, s, &e);
+    size_t reach = s->text.n; /* what was cut off fits nothing yet */
+    if (found >= 0 && s->next != JUDGE_NEXT_END)
+        reach = judge_reach(r, s, &e);
     if (e)
         return e;
     for (size_t k = 0; found >= 0 && k < s->n_wraps && s->wraps[k].at < reach; k++) {

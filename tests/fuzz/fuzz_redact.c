@@ -202,14 +202,14 @@ is_star(uint8_t c, uint8_t got)
            (c >= 0x80 && (!got || got == 0xef || got == 0xbc || got == 0x8a));
 }
 
-/* Between the lines of a key may lie more than can be held: that is not masked. */
+/* Between the lines of a key may lie some that are none, or more than can be held. */
 static bool
-may_have_gaps(const struct input *in, const struct result *r)
+may_have_gaps(const struct result *r)
 {
     bool has_key = false;
     for (size_t i = 0; i < COUNT(r); i++)
         has_key |= strstr(FINDS(r)[i].rule, "private-key") != NULL;
-    return has_key && in->bytes.n > REDACT_HOLD;
+    return has_key;
 }
 
 static void
@@ -221,7 +221,7 @@ check_stars(const struct input *in, const struct result *r)
         if (!is_hidden(in, r, i) || c < ' ' || c == 0x7f)
             CHECK(got == c);
         else
-            CHECK(is_star(c, got) || (got == c && may_have_gaps(in, r)));
+            CHECK(is_star(c, got) || (got == c && may_have_gaps(r)));
     }
 }
 
@@ -305,7 +305,7 @@ check_input(struct input *in)
     check_finds(in, &whole);
     if (in->opt.keeps_length)
         check_stars(in, &whole);
-    else if (!may_have_gaps(in, &whole))
+    else if (!may_have_gaps(&whole))
         check_masks(in, &whole);
     into = &cut;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {

@@ -57,7 +57,7 @@ the_name_of_a_value_is_read_from_what_stands_before_it(void **state)
     static const struct reading cases[] = {
         { "API_KEY=", "API_KEY", NAME_ASSIGN, false, true },
         { "export API_KEY=", "export API_KEY", NAME_ASSIGN, false, true },
-        { "API_KEY='", "API_KEY", NAME_ASSIGN, true, false },
+        { "API_KEY='", "API_KEY", NAME_ASSIGN, true, true },
         { "\"api_key\": \"", "api_key", NAME_ASSIGN, true, false },
         { "'api-key' => '", "api-key", NAME_ASSIGN, true, false },
         { "\\\"api_key\\\":\\\"", "api_key", NAME_ASSIGN, true, false },
