@@ -82,6 +82,18 @@ end_by_pattern(const struct reading *in, const struct pack_rule *rule, size_t en
     return end;
 }
 
+static size_t
+longest_secret(const struct redact *r, const struct judge_sample *s)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < s->n_rules; i++) {
+        const struct pack_rule *rule = r->rules[s->rules[i].rule];
+        if (rule->pattern[0] && rule->max > longest)
+            longest = rule->max;
+    }
+    return longest;
+}
+
 /* Once for each kind. */
 static int
 ask_shapes(struct redact *r, struct reading *in, enum pack_shapes which)
@@ -91,7 +103,9 @@ ask_shapes(struct redact *r, struct reading *in, enum pack_shapes which)
     if (!in->has_shapes[PACK_TOKENS] && !in->has_shapes[PACK_VALUES])
         redact_clear_ends(r);
     in->has_shapes[which] = true;
-    return redact_ask_shapes(r, which, in->text);
+    struct view text = { in->text.p, longest_secret(r, in->sample) + 1 };
+    text.n = text.n < in->text.n ? text.n : in->text.n;
+    return redact_ask_shapes(r, which, text);
 }
 
 /* Where the secret ends by this rule; 0: it is none; else an error. */

@@ -67,37 +67,58 @@ is_by_format(const struct redact *r, const struct judge_sample *s,
     return false;
 }
 
-int
-judge_wrapped(struct redact *r, const struct judge_sample *s, struct judge_verdict *ret)
+/* Where the row behind a line end ends, and what follows it. */
+static size_t
+row_end(const struct judge_sample *s, size_t wrap, int *ret_next)
 {
-    bool is_in_quotes = s->before.n && s->next == s->before.p[s->before.n - 1] &&
-                        byte_is_quote((uint8_t)s->next);
-    struct judge_verdict v = { 0 };
-    int found = 0;
-    if (is_in_quotes) {
-        found = judge_as(r, s, s->text.n, s->next, ret);
-        if (found)
-            return found;
+    bool is_last = wrap + 1 == s->n_wraps;
+    *ret_next = is_last ? s->next : JUDGE_NEXT_LINE;
+    return is_last ? s->text.n : s->wraps[wrap + 1].at;
+}
+
+/* All rows that go on one from the other, taken at once; *ret_wraps is how many line ends
+ * that leaves behind. */
+static int
+judge_block(struct redact *r, const struct judge_sample *s, size_t reach,
+            struct judge_verdict *ret, size_t *ret_wraps)
+{
+    size_t n = 0, end = 0, at;
+    int next = 0, then;
+    while (n < s->n_wraps && s->wraps[n].at < reach) {
+        at = row_end(s, n, &then);
+        if (!goes_on(s, &s->wraps[n], at))
+            break;
+        end = at;
+        next = then;
+        n++;
     }
-    found = judge_as(r, s, s->wraps[0].at, JUDGE_NEXT_LINE, ret);
-    int e = 0;
-    size_t reach = s->text.n; /* what was cut off fits nothing yet */
-    if (found >= 0 && s->next != JUDGE_NEXT_END)
-        reach = judge_reach(r, s, &e);
-    if (e)
-        return e;
-    for (size_t k = 0; found >= 0 && k < s->n_wraps && s->wraps[k].at < reach; k++) {
-        const struct judge_wrap *wrap = &s->wraps[k];
-        bool is_last = k + 1 == s->n_wraps;
-        size_t end = is_last ? s->text.n : s->wraps[k + 1].at;
-        if (found && ret->end < wrap->at)
-            break; /* it ended within the line before */
-        bool may_go_on = goes_on(s, wrap, end);
-        int longer = judge_as(r, s, end, is_last ? s->next : JUDGE_NEXT_LINE, &v);
+    struct judge_verdict v;
+    int found = n ? judge_as(r, s, end, next, &v) : 0;
+    if (found <= 0 || v.end <= s->wraps[n - 1].at)
+        return found < 0 ? found : 0;
+    *ret = v;
+    *ret_wraps = n;
+    return 1;
+}
+
+/* Row by row: as long as the rows go on, or a format that is surer than what was found.
+ */
+static int
+judge_rows(struct redact *r, const struct judge_sample *s, size_t wrap, size_t reach,
+           int found, struct judge_verdict *ret)
+{
+    struct judge_verdict v = { 0 };
+    for (; wrap < s->n_wraps && s->wraps[wrap].at < reach; wrap++) {
+        int next;
+        size_t at = s->wraps[wrap].at, end = row_end(s, wrap, &next);
+        if (found && ret->end < at)
+            break; /* it ended within the row before */
+        bool may_go_on = goes_on(s, &s->wraps[wrap], end);
+        int longer = judge_as(r, s, end, next, &v);
         if (longer < 0)
             return longer;
         bool is_surer = is_by_format(r, s, &v) && (!found || v.rule < ret->rule);
-        if (longer && v.end > wrap->at && (may_go_on || is_surer)) {
+        if (longer && v.end > at && (may_go_on || is_surer)) {
             *ret = v;
             found = 1;
         } else if (found || (!may_go_on && !s->rules[0].lead_n)) {
@@ -105,4 +126,24 @@ judge_wrapped(struct redact *r, const struct judge_sample *s, struct judge_verdi
         }
     }
     return found;
+}
+
+int
+judge_wrapped(struct redact *r, const struct judge_sample *s, struct judge_verdict *ret)
+{
+    bool is_in_quotes = s->before.n && s->next == s->before.p[s->before.n - 1] &&
+                        byte_is_quote((uint8_t)s->next);
+    int found = is_in_quotes ? judge_as(r, s, s->text.n, s->next, ret) : 0;
+    if (found)
+        return found;
+    found = judge_as(r, s, s->wraps[0].at, JUDGE_NEXT_LINE, ret);
+    int e = 0;
+    size_t reach = s->text.n; /* what was cut off fits nothing yet */
+    if (found >= 0 && s->next != JUDGE_NEXT_END)
+        reach = judge_reach(r, s, &e);
+    if (e || found < 0)
+        return e ? e : found;
+    size_t wraps = 0;
+    int block = judge_block(r, s, reach, ret, &wraps);
+    return block < 0 ? block : judge_rows(r, s, wraps, reach, found || block, ret);
 }
