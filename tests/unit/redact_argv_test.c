@@ -167,6 +167,7 @@ a_secret_does_not_reach_into_the_next_argument(void **state)
     static const char *const samples[] = {
         "echo|ghp_<alnum*18>|<alnum*18>",
         "curl|-H|Cookie: [[cookie:sid=<alnum*20>]]|https://e.org",
+        "curl|-b|[[cookie-flag:sid=<alnum*20>]]|[[github-pat:<ghp>]]",
         "echo|<begin>|[[private-key:<b64*64>]]|end",
         NULL,
     };

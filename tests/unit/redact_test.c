@@ -191,6 +191,73 @@ line_numbers_before_a_key_are_seen_through(void **state)
 }
 
 static void
+a_key_is_masked_whatever_stands_around_its_lines(void **state)
+{
+    static const char *const samples[] = {
+        "-<begin>\n-[[private-key:<b64*64>\n-<b64*64>]]\n-<end>\n",
+        "id_rsa:<begin>\nid_rsa:[[private-key:<b64*64>\nid_rsa:<b64*64>]]\n",
+        "1:<begin>\n2:[[private-key:<b64*64>\n3:<b64*64>]]\n4:<end>\n",
+        "2026-03-01T10:00:00Z <begin>\n2026-03-01T10:00:00Z [[private-key:<b64*64>\n"
+        "2026-03-01T10:00:00Z <b64*64>]]\n2026-03-01T10:00:00Z <end>\n",
+        "\xe2\x94\x82 <begin> \xe2\x94\x82\n\xe2\x94\x82 [[private-key:<b64*64> "
+        "\xe2\x94\x82\n\xe2\x94\x82 <b64*64>]] \xe2\x94\x82\n",
+        "\"<begin>\\n\" +\n\"[[private-key:<b64*64>\\n\" +\n\"<b64*64>]]\\n\" "
+        "+\n\"<end>\"\n",
+        "KEY=\"<begin> [[private-key:<b64*64> <b64*64> <b64*8>]] <end>\"\n",
+        "KEY=\"<begin>[[private-key:<b64*64><b64*8>]]<end>\"\n",
+        NULL,
+    };
+    kit_check_all(*state, samples, whole);
+}
+
+static void
+two_keys_in_one_piece_are_both_masked(void **state)
+{
+    static const char *const samples[] = {
+        "<begin>\n[[private-key:<b64*64>\n<b64*64>]]\n<end>\n"
+        "<begin>\n[[private-key:<b64*64>]]\n<end>\n",
+        "<begin>\n[[private-key:<b64*64>\n<b64*64>]]\n<end>\ngrep '<begin>' x\n",
+        NULL,
+    };
+    kit_check_all(*state, samples, whole);
+}
+
+static void
+values_in_other_writings_are_masked(void **state)
+{
+    static const char *const samples[] = {
+        "JWT_SECRET=[[secret-assignment:<alnum*22>==]]\n",
+        "\"password\": \"[[password-assignment:<alnum*14>==]]\",\n",
+        "DB_PASSWORD=\"[[password-assignment:my dog ate it 77]]\"\n",
+        "DB_PASSWORD=\"[[password-assignment:P@ssw0rd.2024]]\"\n",
+        "DB_PASSWORD=\"[[password-assignment:Xk9(mP2vQ7zR]]\"\n",
+        "DB_PASSWORD='[[password-assignment:swordfish]]'\n",
+        "{\"c\":\"A=1\\nDB_PASSWORD=[[password-assignment:Welcome]]\\nB=2\"}\n",
+        "{\"c\":\"password=\\\"[[password-assignment:kX9v\\\\Lq2mZ7]]\\\"\\n\"}\n",
+        "pass = [[password-assignment:<alnum*12>]]\n",
+        "password: [[password-assignment:hunter2]]\n",
+        "password = \"\"\"[[password-assignment:<alnum*12>]]\"\"\"\n",
+        "| password | [[password-assignment:<alnum*12>x1]] |\n",
+        "{\"name\": \"DB_PASSWORD\", \"value\": \"[[pair-value:<alnum*14>]]\"}\n",
+        NULL,
+    };
+    kit_check_all(*state, samples, whole);
+}
+
+static void
+a_prompt_behind_a_token_does_not_hide_it(void **state)
+{
+    static const struct redact_options screen = { .is_terminal = true, .cols = 80 };
+    static const char *const samples[] = {
+        "$ cat t\r\n[[github-pat:<ghp>]]\x1b[?2004hroot@8f3a:/# ls\r\n\r\n",
+        "[32m[[github-pat:<ghp>]][0m\r\n",
+        "token\t[[github-pat:<ghp>]]_old\r\n",
+        NULL,
+    };
+    kit_check_all(*state, samples, screen);
+}
+
+static void
 a_key_without_its_end_leaves_the_prose_that_follows(void **state)
 {
     static const char *const samples[] = {
@@ -301,6 +368,10 @@ main(void)
         cmocka_unit_test(headers_are_masked),
         cmocka_unit_test(the_lines_of_a_private_key_are_masked),
         cmocka_unit_test(line_numbers_before_a_key_are_seen_through),
+        cmocka_unit_test(a_key_is_masked_whatever_stands_around_its_lines),
+        cmocka_unit_test(two_keys_in_one_piece_are_both_masked),
+        cmocka_unit_test(values_in_other_writings_are_masked),
+        cmocka_unit_test(a_prompt_behind_a_token_does_not_hide_it),
         cmocka_unit_test(a_key_without_its_end_leaves_the_prose_that_follows),
         cmocka_unit_test(a_key_of_any_length_is_masked),
         cmocka_unit_test(a_secret_longer_than_the_hold_is_masked_to_its_end),
