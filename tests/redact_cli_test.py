@@ -548,7 +548,9 @@ def a_damaged_pack_is_made_anew():
         a.ok("redact", input=text)
         pack = a.dir / "home/.cache/ahr" / packs(a)[0]
         whole = pack.read_bytes()
-        for bad in (b"", b"x", whole[:len(whole) // 2], b"x" * len(whole)):
+        flips = [whole[:i] + bytes([whole[i] ^ 1 << i % 8]) + whole[i + 1:]
+                 for i in range(0, len(whole), len(whole) // 40)]
+        for bad in [b"", b"x", whole[:len(whole) // 2], b"x" * len(whole), *flips]:
             pack.write_bytes(bad)
             assert a.ok("redact", input=text) == b"see [REDACTED:acme-token] there\n", len(bad)
             assert pack.read_bytes() == whole

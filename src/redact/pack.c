@@ -7,9 +7,19 @@
 #include "base/le.h"
 
 /* Changes with every change of the layout or of what a field means. */
-static const char magic[8] = "AHRPACK1";
+static const char magic[8] = "AHRPACK2";
 
-enum { COUNT_MAX = 1 << 16 };
+enum { COUNT_MAX = 1 << 16, SUM_SIZE = 8 };
+
+/* FNV-1a. */
+static uint64_t
+sum_of(struct view v)
+{
+    uint64_t h = 0xcbf29ce484222325;
+    for (size_t i = 0; i < v.n; i++)
+        h = (h ^ v.p[i]) * 0x100000001b3;
+    return h;
+}
 
 const char *const pack_check_names[PACK_CHECKS] = {
     [PACK_CHECK_NONE] = "none",     [PACK_CHECK_CRC32_BASE62] = "crc32-base62",
@@ -54,6 +64,7 @@ put_bytes(struct buf *out, struct view v)
 int
 pack_write(const struct pack *p, struct buf *out)
 {
+    size_t start = out->n;
     buf_append(out, magic, sizeof(magic));
     put_u32(out, p->n_rules);
     for (const struct pack_rule *r = p->rules; r < p->rules + p->n_rules; r++) {
@@ -80,6 +91,9 @@ pack_write(const struct pack *p, struct buf *out)
     put_bytes(out, p->lead_db);
     for (size_t i = 0; i < PACK_SHAPES; i++)
         put_bytes(out, p->shape_dbs[i]);
+    uint8_t sum[SUM_SIZE];
+    put_le64(sum, sum_of((struct view){ out->p + start, out->n - start }));
+    buf_append(out, sum, sizeof(sum));
     return out->failed;
 }
 
@@ -171,6 +185,15 @@ take_lead(struct cursor *c, struct pack_lead *l, size_t n_rules)
         c->is_bad = true;
 }
 
+bool
+pack_is_sound(struct view bytes)
+{
+    if (bytes.n < SUM_SIZE)
+        return false;
+    struct view body = { bytes.p, bytes.n - SUM_SIZE };
+    return sum_of(body) == get_le64(bytes.p + body.n);
+}
+
 int
 pack_read(struct pack *p, struct view bytes)
 {
@@ -190,6 +213,7 @@ pack_read(struct pack *p, struct view bytes)
     p->lead_db = take(&c, take_u32(&c, UINT32_MAX));
     for (size_t i = 0; i < PACK_SHAPES; i++)
         p->shape_dbs[i] = take(&c, take_u32(&c, UINT32_MAX));
+    take(&c, SUM_SIZE);
     bool lacks_memory = (p->n_rules && !p->rules) || (p->n_leads && !p->leads) ||
                         (p->n_allow && !p->allow) || (p->n_off && !p->off);
     if (!c.is_bad && !lacks_memory && !c.left.n && (p->n_rules || !p->n_leads))

@@ -82,5 +82,7 @@ int pack_write(const struct pack *p, struct buf *out);
  * no pack, or one of another version. */
 int pack_read(struct pack *p, struct view bytes);
 void pack_release(struct pack *p);
+/* Whether the sum at the end of a pack is right: asked of those that come from a disk. */
+bool pack_is_sound(struct view bytes);
 
 #endif

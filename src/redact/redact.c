@@ -32,8 +32,9 @@ add_own(struct redact *r, const char *path, struct err *err)
     struct redact_pack *p = &r->packs[r->n_packs];
     p->bytes.ceiling = PACK_CEILING;
     int e = file_slurp(path, &p->bytes);
+    struct view bytes = { p->bytes.p, p->bytes.n };
     if (e >= 0)
-        e = add_pack(r, p, (struct view){ p->bytes.p, p->bytes.n });
+        e = pack_is_sound(bytes) ? add_pack(r, p, bytes) : ERR_DAMAGED;
     if (e >= 0)
         e = engine_load(p->engine); /* it comes from a disk */
     return e < 0 ? err_code(err, e, "cannot use the compiled rules in '%s'", path) : 0;
