@@ -88,6 +88,24 @@ def ordinary_text_on_a_screen_of_unknown_width_is_left_alone():
 
 
 @test
+def examples_are_masked_by_their_rule():
+    templates = Templates(random.Random(SEED))
+    hits = [(rule, *templates.hit(hit)) for rule in rules for hit in rule.hits]
+    cases = []
+    for _, before, secret, after in hits:
+        start = len(before.encode())
+        cases.append(Case(f"{before}{secret}{after}\n".encode(),
+                          [(start, start + len(secret.encode()))]))
+    wrong = [(rule.id, s["finds"], case.bytes)
+             for (rule, *_), case, s in zip(hits, cases, split(SPLIT, cases))
+             if s["wrong"] or s["left"] or [find[0] for find in s["finds"]] != [rule.id]]
+    for rule, finds, text in wrong:
+        print(f"# {rule}: {text!r} is found as {finds}")
+    assert not wrong, f"{len(wrong)} of {len(hits)}"
+    assert all(rule.hits and rule.misses for rule in rules)
+
+
+@test
 def counter_examples_come_through():
     templates = Templates(random.Random(SEED))
     misses = [(rule.id, templates.expand(miss)) for rule in rules for miss in rule.misses]

@@ -280,7 +280,8 @@ value_is_password(struct view v, const struct name *name)
     if (is_mixed || (odd && has_letter) || m.others)
         return name->is_quoted || !is_identifier(v) || m.digits > 1 ||
                (v.n > 6 && !m.symbols);
-    return name->is_quoted && m.digits == v.n && v.n >= 6;
+    return name->is_quoted &&
+           ((m.digits == v.n && v.n >= 6) || (v.n >= 10 && is_random(v, &m, true)));
 }
 
 bool
