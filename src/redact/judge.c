@@ -174,10 +174,24 @@ judge_as(struct redact *r, const struct judge_sample *s, size_t n, int next,
         if (!end)
             continue;
         *ret = (struct judge_verdict){ s->rules[i].rule, (size_t)end,
-                                       next == JUDGE_NEXT_CUT && (size_t)end == n };
+                                       next <= JUDGE_NEXT_CUT && (size_t)end == n };
         return 1;
     }
     return 0;
+}
+
+/* So full of colours that too little of it came to tell: taken for cut off. */
+static int
+judge_sparse(struct redact *r, const struct judge_sample *s, struct judge_verdict *ret)
+{
+    struct judge_sample stump = *s;
+    if (s->next != JUDGE_NEXT_CUT || s->text.n > REDACT_HOLD / 2)
+        return 0;
+    stump.next = JUDGE_NEXT_END;
+    int found = judge_stump(r, &stump, ret);
+    if (found > 0)
+        ret->is_open = true;
+    return found;
 }
 
 int
@@ -187,5 +201,7 @@ judge(struct redact *r, const struct judge_sample *s, struct judge_verdict *ret)
                            : judge_as(r, s, s->text.n, s->next, ret);
     if (found > 0)
         judge_take_rest(r, s, ret);
-    return found ? found : judge_stump(r, s, ret);
+    if (!found)
+        found = judge_stump(r, s, ret);
+    return found ? found : judge_sparse(r, s, ret);
 }

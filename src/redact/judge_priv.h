@@ -17,6 +17,7 @@ enum {
     JUDGE_NEXT_LINE = '\n', /* the run ended with its line */
     JUDGE_NEXT_END = -1,    /* with the input */
     JUDGE_NEXT_CUT = -2,    /* it goes on, but nobody may wait any longer */
+    JUDGE_NEXT_LONG = -3,   /* it goes on, but is longer than any secret of its rules */
 };
 
 /* A line end inside of the text that a terminal would show as a wrap. */

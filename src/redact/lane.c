@@ -34,6 +34,16 @@ struct fired {
 
 /* -- storage -- */
 
+enum { BUFS = 7 };
+
+static void
+bufs_of(struct lane *l, struct buf *ret[BUFS])
+{
+    struct buf *const all[BUFS] = { &l->text, &l->maps,  &l->wraps, &l->fired,
+                                    &l->open, &l->spans, &l->begins };
+    memcpy(ret, all, sizeof(all));
+}
+
 int
 lane_init(struct lane *l, struct redact *r)
 {
@@ -62,9 +72,9 @@ lane_release(struct lane *l)
     wipe(l);
     for (size_t i = 0; i < REDACT_PACKS; i++)
         engine_stream_free(l->scans[i]);
-    struct buf *const all[] = { &l->text, &l->maps,  &l->wraps, &l->fired,
-                                &l->open, &l->spans, &l->begins };
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+    struct buf *all[BUFS];
+    bufs_of(l, all);
+    for (size_t i = 0; i < BUFS; i++)
         buf_release(all[i]);
 }
 
@@ -75,9 +85,9 @@ lane_reset(struct lane *l)
     wipe(l);
     for (size_t i = 0; !e && i < l->redact->n_packs; i++)
         e = engine_stream_reset(l->scans[i]);
-    struct buf *const all[] = { &l->text, &l->maps,  &l->wraps, &l->fired,
-                                &l->open, &l->spans, &l->begins };
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+    struct buf *all[BUFS];
+    bufs_of(l, all);
+    for (size_t i = 0; i < BUFS; i++)
         buf_clear(all[i]);
     l->base = l->scanned = l->line = 0;
     l->indent = 0;
@@ -87,11 +97,11 @@ lane_reset(struct lane *l)
 }
 
 static int
-failure(const struct lane *l)
+failure(struct lane *l)
 {
-    const struct buf *const all[] = { &l->text, &l->maps,  &l->wraps, &l->fired,
-                                      &l->open, &l->spans, &l->begins };
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+    struct buf *all[BUFS];
+    bufs_of(l, all);
+    for (size_t i = 0; i < BUFS; i++)
         if (all[i]->failed)
             return all[i]->failed;
     return 0;
@@ -326,14 +336,14 @@ follow(const struct lane *l, struct lane_candidate *c, uint64_t raw_end, bool is
        int *ret_next)
 {
     uint64_t limit = lane_end(l), window = c->start + c->window + 1;
-    bool is_cut = raw_end - c->raw >= REDACT_HOLD;
-    if (is_cut && !c->is_through) {
+    int cut = !c->is_through && raw_end - c->raw >= REDACT_HOLD ? JUDGE_NEXT_CUT : 0;
+    if (cut) {
         uint64_t most = lane_clean(l, c->raw + REDACT_HOLD);
         limit = most < limit ? most : limit;
     }
     if (window < limit && !c->is_through) {
         limit = window;
-        is_cut = true;
+        cut = JUDGE_NEXT_LONG;
     }
     while (c->seen < limit) {
         uint8_t byte = lane_at(l, c->seen);
@@ -343,8 +353,8 @@ follow(const struct lane *l, struct lane_candidate *c, uint64_t raw_end, bool is
         }
         c->seen++;
     }
-    *ret_next = is_cut && !c->is_through ? JUDGE_NEXT_CUT : JUDGE_NEXT_END;
-    return (is_cut && !c->is_through) || is_end;
+    *ret_next = cut ? cut : JUDGE_NEXT_END;
+    return cut || is_end;
 }
 
 /* -- verdicts -- */

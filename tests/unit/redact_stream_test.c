@@ -416,10 +416,34 @@ any_bytes_without_a_secret_come_out_as_they_came(void **state)
     }
 }
 
+static void
+a_token_with_more_colours_than_can_be_held_is_masked(void **state)
+{
+    static const struct redact_options screen = { .is_terminal = true,
+                                                  .keeps_length = true };
+    AUTO(buf) token = { 0 };
+    AUTO(buf) in = { 0 };
+    AUTO(buf) out = { 0 };
+    uint32_t rng = 7;
+    size_t clear = 0, at = 0;
+    kit_expand(&token, "<jwt*600>", &rng);
+    for (size_t i = 0; i < token.n; i++)
+        buf_printf(&in, "\x1b[38;2;255;255;255m%c", token.p[i]);
+    buf_puts(&in, "\r\n");
+    kit_run(*state, screen, (struct view){ in.p, in.n }, in.n, &out, NULL);
+    assert_int_equal(out.n, in.n);
+    for (size_t i = 0; i < token.n; i++) {
+        at += strlen("\x1b[38;2;255;255;255m");
+        clear += out.p[at++] == token.p[i];
+    }
+    assert_int_equal(clear, 0);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_token_with_more_colours_than_can_be_held_is_masked),
         cmocka_unit_test(sequences_that_leave_the_cursor_are_seen_through),
         cmocka_unit_test(colours_are_seen_through_in_texts_too),
         cmocka_unit_test(sequences_that_move_the_cursor_break_a_token),
