@@ -18,7 +18,8 @@
 #define TYPE  "(?::" BLANK "{0,4}[\\w\\[\\]&<>.|?]{1,24}" BLANK "{0,4})?"
 #define OPERATOR                                               \
     "(?:" BLANK "{0,8}(?:\\[[\\w *]{0,24}\\]" BLANK "?)?" TYPE \
-    "(?:=>|:=|={1,3}|:|->|>|,|\\|)" BLANK "{0,8}"              \
+    "(?:=>|:=|={1,3}|:|->|>|,)" BLANK "{0,8}"                  \
+    "|" BLANK "{1,24}\\|" BLANK "{1,24}"                       \
     "|" BLANK "{0,2}\\(" BLANK "{0,2}"                         \
     "|" BLANK "{1,24}(?:(?:is|was)[ :]{1,2})?)"
 #define SCHEME "(?:(?:bearer|basic|token|bot|apikey)" BLANK "{1,4})?"

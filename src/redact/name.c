@@ -83,7 +83,8 @@ back_operator(struct view v, size_t i, enum name_op *ret_op)
         *ret_op = NAME_ARGUMENT;
         return back_blanks(v, end - 1);
     }
-    if (c == '|') { /* the next column of a table */
+    if (c == '|' && end < i && end > 1 &&
+        v.p[end - 2] == ' ') { /* the next column of a table */
         *ret_op = NAME_FLAG;
         return back_blanks(v, end - 1);
     }
@@ -155,6 +156,8 @@ read_from(struct view before, size_t i, struct name name, bool skips_type,
     if (skips_type && name_end == end)
         return 0;
     name.text = back_name(before, name_end);
+    if (name.op == NAME_PROSE && i - end > 4 && name.text.p != before.p)
+        return 0; /* columns of something else: only the first may tell */
     size_t dash = name.text.n;
     while (dash && name.text.p[dash - 1] != ' ')
         dash--;
@@ -262,15 +265,16 @@ is_about(struct view rest)
     return false;
 }
 
-/* Whether name has a word of its own from i on, of n bytes: GITHUB_PAT, githubPat. */
+/* Whether name ends with a word of its own, of n bytes from i on: DB_PASS, dbPass. */
 static bool
 stands_alone(struct view name, size_t i, size_t n)
 {
+    size_t end = i + n;
+    while (end < name.n && isdigit(name.p[end]))
+        end++; /* PASS2 */
     bool begins = !i || !isalpha(name.p[i - 1]) ||
                   (islower(name.p[i - 1]) && isupper(name.p[i]));
-    bool ends = i + n == name.n || !isalpha(name.p[i + n]) ||
-                (islower(name.p[i + n - 1]) && isupper(name.p[i + n]));
-    return begins && ends;
+    return begins && end == name.n;
 }
 
 static bool

@@ -154,7 +154,7 @@ value_is_expression(struct view v, bool is_literal)
     if (v.n > 1 && byte_in("$%@/*~&!", v.p[0]) &&
         (byte_in("{(./", v.p[1]) || (isalpha(v.p[1]) && !m.digits)))
         return true;
-    if (is_call(v) || is_address(v))
+    if (is_call(v) || is_address(v) || (begins(v, "0x") && m.hex + 1 == v.n))
         return true;
     if (is_path(v) && m.digits < 3 && !is_passphrase(v, &m))
         return true;
@@ -246,7 +246,8 @@ is_phrase(struct view v, const struct value_mix *m, const struct name *name)
     for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
         if (begins(v, schemes[i]))
             return false; /* what follows is judged by itself */
-    return is_setting(name) || name_tells(name->text, "passphrase") ||
+    return (name->is_tight && is_upper_name(name->text)) ||
+           name_tells(name->text, "passphrase") ||
            (m->digits && value_has_hump(v) && m->blanks < 4);
 }
 
@@ -303,6 +304,8 @@ value_is_secret(struct view v, const struct name *name)
         return false;
     if (is_given && is_passphrase(v, &m))
         return true;
+    if (!is_given && m.digits < 4)
+        return false;
     return !is_identifier(v) && letters >= 2 && m.symbols * 3 <= v.n &&
            is_random(v, &m, is_sure);
 }
