@@ -62,9 +62,9 @@ find_end(const struct lane *l, uint64_t raw_end, bool is_end, struct line *ret)
     const struct lane_wrap *last = wrap + LANE_COUNT(struct lane_wrap, &l->wraps);
     uint64_t start = l->block.line, limit = lane_end(l);
     uint64_t raw = lane_raw(l, l->block.from);
-    bool is_cut = start < limit && raw_end - raw >= REDACT_HOLD;
+    bool is_cut = start < limit && raw_end - raw >= LANE_HOLD;
     if (is_cut)
-        limit = lane_clean(l, raw + REDACT_HOLD);
+        limit = lane_clean(l, raw + LANE_HOLD);
     while (wrap < last && wrap->clean <= start)
         wrap++;
     if (wrap < last && wrap->clean < limit) {
@@ -195,7 +195,7 @@ limit_gap(struct lane *l, uint64_t raw_end)
     struct lane_block *b = &l->block;
     if (b->from >= b->line)
         return;
-    uint64_t most = lane_raw(l, b->from) + REDACT_HOLD;
+    uint64_t most = lane_raw(l, b->from) + LANE_HOLD;
     if (raw_end >= most && lane_clean(l, most) <= b->line)
         b->from = b->line;
 }

@@ -258,7 +258,7 @@ take_lead(struct lane *l, const struct fired *f)
             block_begin(l, rule, f->end);
         return;
     }
-    if (start < l->base || lane_raw(l, f->end - 1) - lane_raw(l, start) >= REDACT_HOLD)
+    if (start < l->base || lane_raw(l, f->end - 1) - lane_raw(l, start) >= LANE_HOLD)
         return;
     bool is_token = lead->kind == PACK_LEAD_TOKEN;
     if (is_token ? !lead->has_context && !starts_word(l, start)
@@ -336,9 +336,9 @@ follow(const struct lane *l, struct lane_candidate *c, uint64_t raw_end, bool is
        int *ret_next)
 {
     uint64_t limit = lane_end(l), window = c->start + c->window + 1;
-    int cut = !c->is_through && raw_end - c->raw >= REDACT_HOLD ? JUDGE_NEXT_CUT : 0;
+    int cut = !c->is_through && raw_end - c->raw >= LANE_HOLD ? JUDGE_NEXT_CUT : 0;
     if (cut) {
-        uint64_t most = lane_clean(l, c->raw + REDACT_HOLD);
+        uint64_t most = lane_clean(l, c->raw + LANE_HOLD);
         limit = most < limit ? most : limit;
     }
     if (window < limit && !c->is_through) {
@@ -477,7 +477,7 @@ hold_lead(const struct lane *l, uint64_t raw_end)
             !redact_may_lead(l->redact, text, starts_word(l, start)))
             continue;
         uint64_t raw = lane_raw(l, start);
-        if (raw_end - raw < REDACT_HOLD)
+        if (raw_end - raw < LANE_HOLD)
             return raw;
     }
     return UINT64_MAX;

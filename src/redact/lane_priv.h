@@ -14,6 +14,13 @@
 
 #include "redact/judge_priv.h"
 
+enum {
+    /* Raw bytes for which it is not known yet whether a blank is of the text: a lane lags
+     * behind by so much, and holds so much less than may be held. */
+    LANE_LAG = 64,
+    LANE_HOLD = REDACT_HOLD - LANE_LAG,
+};
+
 /* A secret, in raw offsets. */
 struct lane_span {
     uint64_t start, end;

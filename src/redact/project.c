@@ -18,7 +18,7 @@ enum {
 static void
 put_space(struct project *p, struct lane *text, uint64_t raw)
 {
-    if (p->has_space && raw - p->space_raw < REDACT_HOLD)
+    if (p->has_space && raw - p->space_raw < LANE_LAG)
         lane_put(text, (const uint8_t *)" ", 1, p->space_raw);
     else if (p->has_space)
         lane_break(text, raw);

@@ -295,6 +295,13 @@ drop(struct redact_stream *s, uint64_t end)
     }
 }
 
+/* Whether the text has come to an end before the input, at a blank that may be a wrap. */
+static bool
+lags(const struct redact_stream *s, uint64_t raw_end)
+{
+    return s->project.has_space && raw_end - s->project.space_raw < LANE_LAG;
+}
+
 static uint64_t
 hold_point(const struct redact_stream *s, bool at_rest)
 {
@@ -304,10 +311,9 @@ hold_point(const struct redact_stream *s, bool at_rest)
         hold = h < hold ? h : hold;
     }
     /* A blank that is not in the text yet may be of a secret that goes on. */
-    uint64_t space = s->project.space_raw;
-    if (s->project.has_space && space < hold && raw_end - space < REDACT_HOLD &&
+    if (lags(s, raw_end) && s->project.space_raw < hold &&
         lane_goes_on(&s->lanes[PROJECT_TEXT]))
-        hold = space;
+        hold = s->project.space_raw;
     return hold > s->base ? hold : s->base;
 }
 
@@ -320,8 +326,11 @@ pass(struct redact_stream *s, bool is_end, struct buf *out)
                                  s->projected, is_end);
     if (is_end)
         project_end(&s->project, s->lanes);
+    uint64_t raw_end = s->base + s->raw.n;
     for (size_t i = 0; i < PROJECT_LANES; i++) {
-        int e = lane_settle(&s->lanes[i], s->base + s->raw.n, is_end);
+        bool is_behind = i == PROJECT_TEXT && lags(s, raw_end);
+        int e = lane_settle(&s->lanes[i], is_behind ? s->project.space_raw : raw_end,
+                            is_end);
         if (e)
             return e;
     }
