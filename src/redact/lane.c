@@ -301,7 +301,7 @@ scan(struct lane *l)
     if (failure(l))
         return failure(l);
     struct fired *f = LANE_ITEMS(struct fired, &l->fired);
-    if (l->fired.n)
+    if (l->fired.n > sizeof(*f))
         qsort(f, LANE_COUNT(struct fired, &l->fired), sizeof(*f), compare_fired);
     for (size_t i = 0; i < LANE_COUNT(struct fired, &l->fired); i++)
         take_lead(l, &f[i]);

@@ -284,6 +284,12 @@ spelled_csi(const uint8_t *bytes, size_t n)
     return 0;
 }
 
+/* What follows the backslash of a spelled out ESC. */
+static const bool may_spell[256] = {
+    ['u'] = true, ['U'] = true, ['x'] = true, ['X'] = true,
+    ['0'] = true, ['e'] = true, ['E'] = true,
+};
+
 /* The next backslash of a text that spells out a CSI, or may; *ret_len as above. */
 static size_t
 find_spelled(const uint8_t *bytes, size_t n, int *ret_len)
@@ -294,7 +300,7 @@ find_spelled(const uint8_t *bytes, size_t n, int *ret_len)
         if (!slash)
             break;
         i = (size_t)(slash - bytes);
-        if (i + 1 < n && !byte_in("ux0eUXE", slash[1]))
+        if (i + 1 < n && !may_spell[slash[1]])
             continue;
         *ret_len = spelled_csi(slash, n - i);
         if (*ret_len)

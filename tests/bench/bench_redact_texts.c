@@ -33,9 +33,9 @@ static bool
 put_fixtures(struct buf *out, const char *names, size_t n)
 {
     const char *folder = getenv("AHR_FIXTURES");
-    char pattern[4096];
     if (!folder)
-        return false;
+        folder = "../shared/fixtures"; /* seen from the project's root */
+    char pattern[4096];
     snprintf(pattern, sizeof(pattern), "%s/agents/%s", folder, names);
     return put_files(out, pattern, n);
 }
