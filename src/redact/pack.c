@@ -9,7 +9,7 @@
 /* Changes with every change of the layout or of what a field means. */
 static const char magic[8] = "AHRPACK2";
 
-enum { COUNT_MAX = 1 << 16, SUM_SIZE = 8 };
+enum { COUNT_MAX = 1 << 16 };
 
 /* FNV-1a. */
 static uint64_t
@@ -91,7 +91,7 @@ pack_write(const struct pack *p, struct buf *out)
     put_bytes(out, p->lead_db);
     for (size_t i = 0; i < PACK_SHAPES; i++)
         put_bytes(out, p->shape_dbs[i]);
-    uint8_t sum[SUM_SIZE];
+    uint8_t sum[PACK_SUM];
     put_le64(sum, sum_of((struct view){ out->p + start, out->n - start }));
     buf_append(out, sum, sizeof(sum));
     return out->failed;
@@ -188,9 +188,9 @@ take_lead(struct cursor *c, struct pack_lead *l, size_t n_rules)
 bool
 pack_is_sound(struct view bytes)
 {
-    if (bytes.n < SUM_SIZE)
+    if (bytes.n < PACK_SUM)
         return false;
-    struct view body = { bytes.p, bytes.n - SUM_SIZE };
+    struct view body = { bytes.p, bytes.n - PACK_SUM };
     return sum_of(body) == get_le64(bytes.p + body.n);
 }
 
@@ -213,7 +213,7 @@ pack_read(struct pack *p, struct view bytes)
     p->lead_db = take(&c, take_u32(&c, UINT32_MAX));
     for (size_t i = 0; i < PACK_SHAPES; i++)
         p->shape_dbs[i] = take(&c, take_u32(&c, UINT32_MAX));
-    take(&c, SUM_SIZE);
+    take(&c, PACK_SUM);
     bool lacks_memory = (p->n_rules && !p->rules) || (p->n_leads && !p->leads) ||
                         (p->n_allow && !p->allow) || (p->n_off && !p->off);
     if (!c.is_bad && !lacks_memory && !c.left.n && (p->n_rules || !p->n_leads))

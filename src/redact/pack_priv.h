@@ -15,7 +15,10 @@
 
 #include "base/buf.h"
 
-enum { PACK_MAX = 4096 }; /* of a rule's length: as much as may be held */
+enum {
+    PACK_MAX = 4096, /* of a rule's length: as much as may be held */
+    PACK_SUM = 8,    /* bytes of the sum at the end of a pack */
+};
 
 /* How far the text of a candidate reaches. */
 enum pack_run {
