@@ -27,7 +27,7 @@ masked_end(const struct cli_findings *f)
     return f->masked_start + f->masked.n;
 }
 
-/* A redact_find_fn. Secrets in the payload of a sequence may come out of turn. */
+/* A redact_find_fn: they come in the order of the input. */
 static void
 note(void *ctx, const struct redact_find *find)
 {
@@ -42,10 +42,7 @@ note(void *ctx, const struct redact_find *find)
         f->list = list;
         f->cap = cap;
     }
-    size_t at = f->count++;
-    for (; at > f->told && f->list[at - 1].start > find->start; at--)
-        f->list[at] = f->list[at - 1];
-    f->list[at] = (struct cli_found){ find->rule, find->start, find->end };
+    f->list[f->count++] = (struct cli_found){ find->rule, find->start, find->end };
 }
 
 /* -- lines -- */

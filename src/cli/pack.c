@@ -203,8 +203,8 @@ pack(const struct cli_command *self, const struct args *args, int fd, const char
     int r = uuid_make(opt.session_id);
     if (r < 0)
         return err_code(err, r, "cannot make a session id");
-    catch_signals(
-        &p.signal_mask); /* before there is a file that somebody could wait for */
+    /* Before there is a file that somebody could wait for. */
+    catch_signals(&p.signal_mask);
     r = tape_writer_open(&p.writer, tape_io_files(), args->output, &opt, err);
     if (r < 0)
         return r;

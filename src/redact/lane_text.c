@@ -10,20 +10,31 @@ lane_end(const struct lane *l)
     return l->base + l->text.n;
 }
 
-/* How many maps begin at or before an offset; by_raw says which. */
+/* How many items of a size have a number, `field` bytes into them, that is at most
+ * `offset`; they are in its order. */
 static size_t
-maps_until(const struct lane *l, uint64_t offset, bool by_raw)
+count_until(const struct buf *items, size_t size, size_t field, uint64_t offset)
 {
-    const struct lane_map *maps = LANE_ITEMS(struct lane_map, &l->maps);
-    size_t low = 0, high = LANE_COUNT(struct lane_map, &l->maps);
+    size_t low = 0, high = items->n / size;
     while (low < high) {
         size_t mid = (low + high) / 2;
-        if ((by_raw ? maps[mid].raw : maps[mid].clean) <= offset)
+        uint64_t number;
+        memcpy(&number, items->p + mid * size + field, sizeof(number));
+        if (number <= offset)
             low = mid + 1;
         else
             high = mid;
     }
     return low;
+}
+
+/* How many maps begin at or before an offset; by_raw says which. */
+static size_t
+maps_until(const struct lane *l, uint64_t offset, bool by_raw)
+{
+    size_t field = by_raw ? offsetof(struct lane_map, raw)
+                          : offsetof(struct lane_map, clean);
+    return count_until(&l->maps, sizeof(struct lane_map), field, offset);
 }
 
 uint64_t
@@ -89,16 +100,8 @@ lane_wrap(struct lane *l, uint64_t raw)
 size_t
 lane_wraps_until(const struct lane *l, uint64_t clean)
 {
-    const struct lane_wrap *wraps = LANE_ITEMS(struct lane_wrap, &l->wraps);
-    size_t low = 0, high = LANE_COUNT(struct lane_wrap, &l->wraps);
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (wraps[mid].clean <= clean)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return count_until(&l->wraps, sizeof(struct lane_wrap),
+                       offsetof(struct lane_wrap, clean), clean);
 }
 
 bool

@@ -3,7 +3,7 @@
  * memory_test.c -- the terminal model without memory: whichever allocation fails, once or
  * from then on, nothing breaks, and what was lost for it is owned up to by term_error().
  *
- * The linker sends our allocations through the functions below (--wrap).
+ * The linker sends our allocations through support/alloc_faults.c (--wrap).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,56 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/alloc_faults.h"
 #include "term/dump.h"
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-char *__real_strdup(const char *s);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-char *__wrap_strdup(const char *s);
-
-static struct {
-    bool is_on;
-    bool is_for_ever;
-    unsigned count, fail_at;
-} faults;
-
-static bool
-fails(void)
-{
-    if (!faults.is_on)
-        return false;
-    faults.count++;
-    return faults.is_for_ever ? faults.count >= faults.fail_at
-                              : faults.count == faults.fail_at;
-}
-
-void *
-__wrap_malloc(size_t n)
-{
-    return fails() ? NULL : __real_malloc(n);
-}
-
-void *
-__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *
-__wrap_realloc(void *p, size_t n)
-{
-    return fails() ? NULL : __real_realloc(p, n);
-}
-
-char *
-__wrap_strdup(const char *s)
-{
-    return fails() ? NULL : __real_strdup(s);
-}
 
 static const char *const session[] = {
     "plain\r\n\x1b[1;31mred\x1b[m \xe6\xbc\xa2\xe5\xad\x97 e\xcc\x81\r\n",

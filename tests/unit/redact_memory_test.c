@@ -3,7 +3,7 @@
  * redact_memory_test.c -- the secret scanner without memory: whichever allocation fails,
  * once or from then on, the call says so, and nothing of a secret comes out.
  *
- * The linker sends our allocations through the functions below (--wrap).
+ * The linker sends our allocations through support/alloc_faults.c (--wrap).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,55 +16,7 @@
 #include <string.h>
 
 #include "redact/redact.h"
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-char *__real_strdup(const char *s);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-char *__wrap_strdup(const char *s);
-
-static struct {
-    bool is_on;
-    bool is_for_ever;
-    unsigned count, fail_at;
-} faults;
-
-static bool
-fails(void)
-{
-    if (!faults.is_on)
-        return false;
-    faults.count++;
-    return faults.is_for_ever ? faults.count >= faults.fail_at
-                              : faults.count == faults.fail_at;
-}
-
-void *
-__wrap_malloc(size_t n)
-{
-    return fails() ? NULL : __real_malloc(n);
-}
-
-void *
-__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *
-__wrap_realloc(void *p, size_t n)
-{
-    return fails() ? NULL : __real_realloc(p, n);
-}
-
-char *
-__wrap_strdup(const char *s)
-{
-    return fails() ? NULL : __real_strdup(s);
-}
+#include "support/alloc_faults.h"
 
 /* -- a session with secrets of each kind: of a name, wrapped, of several lines -- */
 
