@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recover.h -- sessions whose recorder has vanished: sealed, marked `interrupted`, and
+ * moved from live/ to sessions/.
+ *
+ * The lock of a session is held while it is worked on; one that is being recorded is left
+ * alone. Killed at any point and started again, the result is the same.
+ */
+#ifndef LIBRARY_RECOVER_H
+#define LIBRARY_RECOVER_H
+
+#include "library/find.h"
+#include "tape/repair.h"
+
+/* Seals the session `id` of live/; its recording's path afterwards is appended. ERR_BUSY
+ * while it is being recorded. */
+int library_recover(const char *id, bool is_dry_run, const struct tape_progress *progress,
+                    struct tape_repair_report *ret, struct buf *ret_path,
+                    struct err *err);
+/* The ids in live/ whose recorder is gone, NUL-terminated each, oldest first. What a
+ * recorder left before it had begun (live/.new-*) and nobody holds is removed. */
+int library_interrupted(struct buf *ret_ids, struct err *err);
+
+#endif

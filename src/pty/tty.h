@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tty.h -- the user's own terminal: raw mode and back, its size.
+ */
+#ifndef PTY_TTY_H
+#define PTY_TTY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <termios.h>
+
+struct pty_tty {
+    int fd; /* borrowed; -1: there is none */
+    struct termios saved, raw;
+    bool is_raw;
+};
+
+/* fd's settings are saved; false when it is no terminal. */
+bool pty_tty_init(struct pty_tty *t, int fd);
+/* Is this process in the terminal's foreground? True also where it is not our controlling
+ * terminal and cannot stop us. */
+bool pty_tty_is_foreground(const struct pty_tty *t);
+int pty_tty_set_raw(struct pty_tty *t);
+void pty_tty_restore(struct pty_tty *t);
+/* What another process does for one that could not: puts the saved state back if the
+ * terminal is still as raw as it was left; somebody else may be using it by now. */
+void pty_tty_restore_left(int fd, const struct termios *saved, const struct termios *raw);
+
+/* False when fd has no size, or one of 0. */
+bool pty_size(int fd, uint16_t *ret_cols, uint16_t *ret_rows);
+int pty_set_size(int fd, uint16_t cols, uint16_t rows);
+
+/* The same file without a shared O_NONBLOCK: a non-blocking descriptor of its own for a
+ * terminal or pipe, so that the shell and others who have it are not affected. -1 with
+ * errno where that cannot be had (sockets, regular files). how: O_RDONLY or O_WRONLY. */
+int pty_reopen_nonblock(int fd, int how);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * folder.h -- the folder of one session: live/<id> while it is recorded, sessions/<id>
+ * when it has ended.
+ *
+ * Whoever records holds a lock on live/<id>/lock. A free lock and no end mean that the
+ * recorder has vanished. With an out-file the recording and its meta stand elsewhere;
+ * live/<id> then has the lock and a file `out-file` with the recording's absolute path,
+ * and is removed at the end. Folders are 0700 and files 0600 whatever the umask.
+ */
+#ifndef SESSION_FOLDER_H
+#define SESSION_FOLDER_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+struct session_folder {
+    char *home; /* $AHR_HOME */
+    char *id;
+    char *dir;       /* <home>/live/<id>, later <home>/sessions/<id> */
+    char *tape_path; /* the recording */
+    char *meta_path;
+    int lock_fd;     /* held */
+    bool is_outside; /* the recording stands at an out-file */
+};
+
+/*
+ * Makes live/.new-<id>, takes its lock, and renames it to live/<id>; missing folders
+ * above (and above the out-file) are made. Makes neither recording nor meta. out_file:
+ * absolute, or NULL. The lock is close-on-exec.
+ */
+int session_folder_make(struct session_folder *ret, const char *home, const char *id,
+                        const char *out_file, struct err *err);
+/* The session has ended: to sessions/<id>, its folders synced; outside: live/<id> is
+ * removed. The paths in *f follow. The lock is let go. */
+int session_folder_finish(struct session_folder *f, struct err *err);
+/* Nothing was recorded after all: removes live/<id> with what is in it. */
+void session_folder_discard(struct session_folder *f);
+void session_folder_release(struct session_folder *f);
+
+/*
+ * A folder of live/ as somebody else finds it: takes its lock and fills *ret. -EBUSY
+ * while its recorder lives, ERR_MISSING when it is gone (moved to sessions/ meanwhile,
+ * say).
+ */
+int session_folder_take(struct session_folder *ret, const char *home, const char *id,
+                        struct err *err);
+
+/* Appends the recording's and the meta's path for a session in `dir` (NUL-terminated by
+ * buf_str), following `out-file`; no lock. */
+int session_folder_paths(const char *dir, struct buf *ret_tape, struct buf *ret_meta);
+/* X.meta.json for X.ahr; NAME.meta.json for another NAME. */
+int session_meta_path_of(const char *tape_path, struct buf *ret);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * meta.h -- the facts of a session, session.meta.json (seed 003, 5.3, and more).
+ *
+ * Replaced atomically: a reader finds the old one or the new one, whole.
+ */
+#ifndef SESSION_META_H
+#define SESSION_META_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "session/id.h"
+
+enum session_status {
+    SESSION_ACTIVE,
+    SESSION_COMPLETED,   /* ended by itself, exit 0 */
+    SESSION_FAILED,      /* by itself, not 0 */
+    SESSION_CRASHED,     /* killed by a signal that was not ours */
+    SESSION_ABORTED,     /* a person or signal stopped it; `signal` names it */
+    SESSION_INTERRUPTED, /* the recorder vanished */
+};
+
+const char *session_status_name(enum session_status status);
+
+/* What the recorder knows. All texts are borrowed; NULL: left out. */
+struct session_meta {
+    const char *id;
+    enum session_status status;
+    uint64_t started_at_ns, ended_at_ns; /* 0: not yet */
+    const char *const *cmd;              /* masked; cmd_count of them */
+    size_t cmd_count;
+    uint16_t cols, rows; /* at the start */
+    int quality;
+    const char *name, *role, *task, *parent, *cwd;
+    const char *signal; /* "TERM"; NULL: none */
+    int exit_code;      /* < 0: none */
+    uint64_t total_bytes;
+    uint64_t gaps, missing_bytes; /* places where bytes are missing, and how many */
+    bool is_suspect;              /* a sync has failed */
+    bool has_input, is_redacted;
+};
+
+/* Appends the JSON text, with ahrVersion, host {os, arch}, and TERM, COLORTERM, LANG and
+ * SHELL of this process's environment as "env". */
+void session_meta_format(const struct session_meta *m, struct buf *out);
+/* By temporary file, fsync, rename, fsync of the folder; is_synced false: without the
+ * syncs, for the first one, which the recorder's start need not wait for. */
+int session_meta_write(const char *path, const struct session_meta *m, bool is_synced,
+                       struct err *err);
+
+/* What finders need of a meta.json that anybody may have written. */
+struct session_facts {
+    char id[SESSION_ID_LEN + 1]; /* "" when there is none */
+    char name[65];
+    char status[16];
+    uint64_t started_at_ns, ended_at_ns;
+};
+
+/* Bounded (1 MiB) whatever lies there; ERR_DAMAGED for what is no such file. Fields of
+ * the wrong type are left empty. */
+int session_meta_read(const char *path, struct session_facts *ret, struct err *err);
+/* Sets status `interrupted`, totalBytes and endedAtNs, and keeps all else as it is, in
+ * its order; makes a small one where there is none or a damaged one (kept as *.bad). */
+int session_meta_interrupt(const char *path, const char *id, uint64_t total_bytes,
+                           uint64_t ended_at_ns, struct err *err);
+
+#endif
