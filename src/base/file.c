@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int
@@ -48,6 +50,98 @@ file_slurp(const char *path, struct buf *b)
     } while (r > 0);
     close(fd);
     return (int)r;
+}
+
+/* What a killed writer has left is no reason to fail. */
+static int
+create_anew(const char *path)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+    int fd = open(path, flags, 0600);
+    if (fd < 0 && errno == EEXIST && unlink(path) == 0)
+        fd = open(path, flags, 0600);
+    return fd < 0 ? -errno : fd;
+}
+
+static int
+fill(int fd, struct view bytes, bool is_synced)
+{
+    int r = fchmod(fd, 0600) < 0 ? -errno : 0;
+    if (!r)
+        r = file_write_all(fd, bytes.p, bytes.n);
+    if (!r && is_synced && fsync(fd) < 0)
+        r = -errno;
+    return r;
+}
+
+int
+file_replace(const char *path, struct view bytes, bool is_synced, struct err *err)
+{
+    AUTO(buf) made = { .ceiling = PATH_MAX };
+    int r = buf_printf(&made, "%s.new", path);
+    if (r < 0)
+        return err_code(err, -ENAMETOOLONG, "cannot write '%s'", path);
+    int fd = create_anew(buf_str(&made));
+    if (fd < 0)
+        return err_code(err, fd, "cannot write '%s'", path);
+    r = fill(fd, bytes, is_synced);
+    if (close(fd) < 0 && !r)
+        r = -errno;
+    if (!r && rename(buf_str(&made), path) < 0)
+        r = -errno;
+    if (r < 0)
+        unlink(buf_str(&made));
+    if (!r && is_synced)
+        r = file_sync_dir(path);
+    return r < 0 ? err_code(err, r, "cannot write '%s'", path) : 0;
+}
+
+static int
+make_dir(const char *path)
+{
+    if (mkdir(path, 0700) < 0)
+        return errno == EEXIST ? 0 : -errno;
+    return chmod(path, 0700) < 0 ? -errno : 0;
+}
+
+int
+file_make_dirs(const char *path)
+{
+    char above[PATH_MAX];
+    int r = make_dir(path);
+    if (r != -ENOENT || !*path)
+        return r;
+    size_t n = strlen(path); /* not too long, or that would have been the answer */
+    memcpy(above, path, n + 1);
+    for (char *slash = above; (slash = strchr(slash + 1, '/'));) {
+        *slash = 0;
+        (void)make_dir(above); /* the last one tells */
+        *slash = '/';
+    }
+    return make_dir(path);
+}
+
+int
+file_open_dir(const char *path)
+{
+    char dir[PATH_MAX];
+    size_t n = file_dir_len(path);
+    if (n >= sizeof(dir))
+        return -ENAMETOOLONG;
+    snprintf(dir, sizeof(dir), "%.*s", n ? (int)n : 1, n ? path : ".");
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+int
+file_sync_dir(const char *path)
+{
+    int fd = file_open_dir(path);
+    if (fd < 0)
+        return fd;
+    int r = fsync(fd) < 0 ? -errno : 0;
+    close(fd);
+    return r == -EINVAL ? 0 : r; /* some file systems have no such thing */
 }
 
 const char *

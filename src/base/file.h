@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* file.h -- whole reads and writes on descriptors, and the folder a path lies in. */
+/* file.h -- whole reads and writes, whole files, and the folders they lie in. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
+
+#include <stdbool.h>
 
 #include "base/buf.h"
 
@@ -11,6 +13,18 @@ int file_write_all(int fd, const void *p, size_t n);
 ssize_t file_read(int fd, void *p, size_t n);
 /* Everything up to the end of the file at path, into b (its ceiling holds). */
 int file_slurp(const char *path, struct buf *b);
+/*
+ * The bytes take the place of the file at path whole or not at all: by path.new (0600
+ * whatever the umask), which is renamed; is_synced: on the disk when this returns. One
+ * writer a path at a time: what is left of one that was killed is overwritten.
+ */
+int file_replace(const char *path, struct view bytes, bool is_synced, struct err *err);
+/* The folder, and those that are missing above it: 0700 whatever the umask. Those that
+ * exist are left alone. */
+int file_make_dirs(const char *path);
+/* The folder that holds path, for reading: a descriptor; or made durable. */
+int file_open_dir(const char *path);
+int file_sync_dir(const char *path);
 /* The length of path's folder part without its last slash; 0: the current folder.
  * The name begins behind that slash. */
 size_t file_dir_len(const char *path);

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -76,26 +75,10 @@ files_sync(struct tape_io *io, int fd)
 }
 
 static int
-open_dir(const char *path)
-{
-    char dir[PATH_MAX];
-    size_t n = file_dir_len(path);
-    if (n >= sizeof(dir))
-        return -ENAMETOOLONG;
-    snprintf(dir, sizeof(dir), "%.*s", n ? (int)n : 1, n ? path : ".");
-    return result(open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-}
-
-static int
 files_sync_dir(struct tape_io *io, const char *path)
 {
     (void)io;
-    int fd = open_dir(path);
-    if (fd < 0)
-        return fd;
-    int r = result(fsync(fd));
-    close(fd);
-    return r == -EINVAL ? 0 : r; /* some file systems have no such thing */
+    return file_sync_dir(path);
 }
 
 static int
@@ -151,7 +134,7 @@ files_list(struct tape_io *io, const char *path, struct buf *ret)
     (void)io;
     const char *base = file_name(path);
     size_t base_len = strlen(base);
-    int fd = open_dir(path);
+    int fd = file_open_dir(path);
     if (fd < 0)
         return fd;
     DIR *d = fdopendir(fd);
