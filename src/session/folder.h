@@ -46,6 +46,9 @@ void session_folder_release(struct session_folder *f);
  */
 int session_folder_take(struct session_folder *ret, const char *home, const char *id,
                         struct err *err);
+/* Removes what recorders have left in live/ before they had begun (.new-*): what nobody
+ * holds and is older than a minute. */
+void session_folder_sweep(const char *home);
 
 /* Appends the recording's and the meta's path for a session in `dir` (NUL-terminated by
  * buf_str), following `out-file`; no lock. */

@@ -1,2 +1,102 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/meta.h"
+
+#include <sys/utsname.h>
+
+#include "base/file.h"
+#include "base/json.h"
+
+const char *
+session_status_name(enum session_status status)
+{
+    static const char *const names[] = {
+        [SESSION_ACTIVE] = "active",   [SESSION_COMPLETED] = "completed",
+        [SESSION_FAILED] = "failed",   [SESSION_CRASHED] = "crashed",
+        [SESSION_ABORTED] = "aborted", [SESSION_INTERRUPTED] = "interrupted",
+    };
+    return names[status];
+}
+
+static void
+put_text(struct json *j, const char *key, const char *text)
+{
+    if (text)
+        json_key(j, key), json_str(j, text);
+}
+
+static void
+put_cmd(struct json *j, const struct session_meta *m)
+{
+    json_key(j, "cmd"), json_open(j, '[');
+    for (size_t i = 0; i < m->cmd_count; i++)
+        json_str(j, m->cmd[i]);
+    json_close(j, ']');
+}
+
+static void
+put_host(struct json *j)
+{
+    struct utsname host;
+    json_key(j, "host"), json_open(j, '{');
+    json_key(j, "os"), json_str(j, "linux");
+    if (uname(&host) == 0)
+        json_key(j, "arch"), json_str(j, host.machine);
+    json_close(j, '}');
+}
+
+static void
+put_env(struct json *j)
+{
+    static const char *const names[] = { "TERM", "COLORTERM", "LANG", "SHELL" };
+    json_key(j, "env"), json_open(j, '{');
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        put_text(j, names[i], getenv(names[i]));
+    json_close(j, '}');
+}
+
+void
+session_meta_format(const struct session_meta *m, struct buf *out)
+{
+    struct json json = { .out = out }, *j = &json;
+    json_open(j, '{');
+    json_key(j, "version"), json_u64(j, 1);
+    put_text(j, "sessionId", m->id);
+    json_key(j, "startedAtNs"), json_u64(j, m->started_at_ns);
+    if (m->ended_at_ns)
+        json_key(j, "endedAtNs"), json_u64(j, m->ended_at_ns);
+    put_cmd(j, m);
+    json_key(j, "cols"), json_u64(j, m->cols);
+    json_key(j, "rows"), json_u64(j, m->rows);
+    json_key(j, "brotliQ"), json_u64(j, (uint64_t)m->quality);
+    put_host(j);
+    put_text(j, "name", m->name);
+    put_text(j, "role", m->role);
+    put_text(j, "task", m->task);
+    put_text(j, "parent", m->parent);
+    put_text(j, "cwd", m->cwd);
+    put_text(j, "status", session_status_name(m->status));
+    if (m->exit_code >= 0)
+        json_key(j, "exitCode"), json_u64(j, (uint64_t)m->exit_code);
+    put_text(j, "signal", m->signal);
+    json_key(j, "totalBytes"), json_u64(j, m->total_bytes);
+    json_key(j, "gaps"), json_u64(j, m->gaps);
+    json_key(j, "missingBytes"), json_u64(j, m->missing_bytes);
+    json_key(j, "suspect"), json_bool(j, m->is_suspect);
+    json_key(j, "input"), json_bool(j, m->has_input);
+    json_key(j, "redacted"), json_bool(j, m->is_redacted);
+    put_text(j, "ahrVersion", AHR_VERSION);
+    put_env(j);
+    json_close(j, '}');
+    buf_puts(out, "\n");
+}
+
+int
+session_meta_write(const char *path, const struct session_meta *m, bool is_synced,
+                   struct err *err)
+{
+    AUTO(buf) text = { 0 };
+    session_meta_format(m, &text);
+    if (text.failed)
+        return err_code(err, text.failed, "cannot write '%s'", path);
+    return file_replace(path, (struct view){ text.p, text.n }, is_synced, err);
+}
