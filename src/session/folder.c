@@ -340,7 +340,7 @@ session_folder_discard(struct session_folder *f)
 
 /* -- somebody else's -- */
 
-/* The lock of a folder, made where it is missing: a descriptor, -EBUSY, or -errno. */
+/* The lock of a folder, made where it is missing: a descriptor, ERR_BUSY, or -errno. */
 static int
 take_lock(int dir_fd)
 {
@@ -350,7 +350,7 @@ take_lock(int dir_fd)
         return -errno;
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
         return fd;
-    int r = errno == EWOULDBLOCK ? -EBUSY : -errno;
+    int r = errno == EWOULDBLOCK ? ERR_BUSY : -errno;
     close(fd);
     return r;
 }
@@ -399,7 +399,7 @@ session_folder_take(struct session_folder *ret, const char *home, const char *id
         return 0;
     }
     session_folder_release(&f);
-    if (r == -EBUSY)
+    if (r == ERR_BUSY)
         return err_set(err, r, "session '%s' is being recorded or recovered", id);
     if (r == ERR_DAMAGED)
         return err_set(err, r, "'%s/live/%s/out-file' names no file", home, id);

@@ -40,7 +40,7 @@ void session_folder_discard(struct session_folder *f);
 void session_folder_release(struct session_folder *f);
 
 /*
- * A folder of live/ as somebody else finds it: takes its lock and fills *ret. -EBUSY
+ * A folder of live/ as somebody else finds it: takes its lock and fills *ret. ERR_BUSY
  * while its recorder lives, ERR_MISSING when it is gone (moved to sessions/ meanwhile,
  * say).
  */

@@ -1,2 +1,172 @@
 /* SPDX-License-Identifier: MIT */
-#include "session/meta.h"
+/*
+ * meta_read.c -- a meta.json that anybody may have written.
+ *
+ * Text of at most 1 MiB is parsed, and nothing in it is believed: a field of another
+ * type, too long or with a NUL in it is as good as none. Numbers past 63 bits make it a
+ * damaged one.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "base/file.h"
+#include "session/meta_priv.h"
+
+enum {
+    META_MAX = 1 << 20,
+    BAD_MAX = 100, /* damaged ones that are kept */
+};
+
+static json_t *
+parse(struct view text)
+{
+    if (!text.n || text.n > META_MAX)
+        return NULL;
+    json_t *meta = json_loadb((const char *)text.p, text.n, JSON_ALLOW_NUL, NULL);
+    if (json_is_object(meta))
+        return meta;
+    json_decref(meta);
+    return NULL;
+}
+
+static void
+get_text(const json_t *meta, const char *key, char *ret, size_t size)
+{
+    const json_t *v = json_object_get(meta, key);
+    size_t n = json_string_length(v);
+    if (n && n < size && !memchr(json_string_value(v), 0, n))
+        memcpy(ret, json_string_value(v), n + 1);
+}
+
+static uint64_t
+get_number(const json_t *meta, const char *key)
+{
+    json_int_t v = json_integer_value(json_object_get(meta, key));
+    return v > 0 ? (uint64_t)v : 0;
+}
+
+int
+meta_parse(struct view text, struct session_facts *ret)
+{
+    json_t *meta = parse(text);
+    if (!meta)
+        return ERR_DAMAGED;
+    *ret = (struct session_facts){
+        .started_at_ns = get_number(meta, "startedAtNs"),
+        .ended_at_ns = get_number(meta, "endedAtNs"),
+    };
+    get_text(meta, "sessionId", ret->id, sizeof(ret->id));
+    if (!session_id_is(ret->id))
+        ret->id[0] = 0;
+    get_text(meta, "name", ret->name, sizeof(ret->name));
+    get_text(meta, "status", ret->status, sizeof(ret->status));
+    json_decref(meta);
+    return 0;
+}
+
+static json_t *
+make_small(const char *id)
+{
+    json_t *meta = json_object();
+    json_object_set_new(meta, "version", json_integer(1));
+    json_object_set_new(meta, "sessionId", json_string(id));
+    return meta;
+}
+
+static int
+set_number(json_t *meta, const char *key, uint64_t v)
+{
+    json_int_t fitting = v > INT64_MAX ? INT64_MAX : (json_int_t)v;
+    return json_object_set_new(meta, key, json_integer(fitting));
+}
+
+static int
+set_end(json_t *meta, uint64_t total_bytes, uint64_t ended_at_ns)
+{
+    const char *status = session_status_name(SESSION_INTERRUPTED);
+    int r = json_object_set_new(meta, "status", json_string(status));
+    if (!r)
+        r = set_number(meta, "totalBytes", total_bytes);
+    if (!r && ended_at_ns)
+        r = set_number(meta, "endedAtNs", ended_at_ns);
+    return r;
+}
+
+int
+meta_interrupt(struct view text, const char *id, uint64_t total_bytes,
+               uint64_t ended_at_ns, struct buf *ret)
+{
+    json_t *meta = text.p ? parse(text) : make_small(id);
+    if (!meta)
+        return ERR_DAMAGED;
+    char *made = set_end(meta, total_bytes, ended_at_ns) < 0
+                     ? NULL
+                     : json_dumps(meta, JSON_COMPACT);
+    json_decref(meta);
+    if (!made)
+        return -ENOMEM;
+    buf_puts(ret, made);
+    free(made);
+    return buf_puts(ret, "\n");
+}
+
+/* -- files -- */
+
+static int
+read_text(const char *path, struct buf *text, struct err *err)
+{
+    int r = file_slurp(path, text);
+    if (r == ERR_LIMIT || r == -EISDIR)
+        return err_set(err, ERR_DAMAGED, "'%s' is no session.meta.json", path);
+    return r < 0 ? err_code(err, r, "cannot read '%s'", path) : 0;
+}
+
+int
+session_meta_read(const char *path, struct session_facts *ret, struct err *err)
+{
+    AUTO(buf) text = { .ceiling = META_MAX + 65536 }; /* one read of file_slurp */
+    int r = read_text(path, &text, err);
+    if (!r && meta_parse((struct view){ text.p, text.n }, ret) < 0)
+        r = err_set(err, ERR_DAMAGED, "'%s' is no session.meta.json", path);
+    return r;
+}
+
+/* As PATH.bad, or the next name that is free. */
+static int
+set_aside(const char *path)
+{
+    AUTO(buf) bad = { 0 };
+    for (int i = 0; i < BAD_MAX; i++) {
+        buf_clear(&bad);
+        int r = i ? buf_printf(&bad, "%s.bad.%d", path, i)
+                  : buf_printf(&bad, "%s.bad", path);
+        if (r < 0)
+            return r;
+        if (access(buf_str(&bad), F_OK) < 0)
+            return rename(path, buf_str(&bad)) < 0 ? -errno : 0;
+    }
+    return -EEXIST;
+}
+
+int
+session_meta_interrupt(const char *path, const char *id, uint64_t total_bytes,
+                       uint64_t ended_at_ns, struct err *err)
+{
+    AUTO(buf) text = { .ceiling = META_MAX + 65536 };
+    AUTO(buf) made = { 0 };
+    int r = read_text(path, &text, err);
+    if (!r)
+        r = meta_interrupt((struct view){ text.p, text.n }, id, total_bytes, ended_at_ns,
+                           &made);
+    if (r == ERR_DAMAGED) {
+        r = set_aside(path);
+        r = r < 0 ? r : ERR_MISSING;
+    }
+    if (r == ERR_MISSING)
+        r = meta_interrupt((struct view){ 0 }, id, total_bytes, ended_at_ns, &made);
+    if (r < 0)
+        return err_code(err, r, "cannot write '%s'", path);
+    return file_replace(path, (struct view){ made.p, made.n }, true, err);
+}
