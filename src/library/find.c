@@ -1,2 +1,204 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * find.c -- from what a person calls a session to its recording.
+ *
+ * Ids begin with the day, so that only the metas of one day are read for `last`, and
+ * those from the newest day down to the first that fits for a name.
+ */
 #include "library/find.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "library/ids_priv.h"
+#include "session/folder.h"
+#include "session/home.h"
+#include "session/meta.h"
+
+enum {
+    DAY_LEN = sizeof("YYYY-MM-DD") - 1,
+    NAMED_MAX = 4, /* sessions in a message */
+};
+
+void
+library_found_release(struct library_found *f)
+{
+    buf_release(&f->tape_path);
+    buf_release(&f->meta_path);
+}
+
+static bool
+is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* -- a session by its id -- */
+
+/* Where it lies; it may be moved from live/ to sessions/ at any time. False: nowhere. */
+static bool
+locate(const char *home, const char *id, struct buf *ret_dir, bool *ret_is_live)
+{
+    static const char *const kinds[] = { "sessions", "live", "sessions" };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        buf_clear(ret_dir);
+        buf_printf(ret_dir, "%s/%s/%s", home, kinds[i], id);
+        *ret_is_live = i == 1;
+        if (!ret_dir->failed && is_folder(buf_str(ret_dir)))
+            return true;
+    }
+    return false;
+}
+
+static int
+find_id(struct library_found *ret, const char *home, const char *id, struct err *err)
+{
+    AUTO(buf) dir = { .ceiling = PATH_MAX };
+    if (!locate(home, id, &dir, &ret->is_live))
+        return err_set(err, ERR_MISSING, "no session '%s'", id);
+    int r = session_folder_paths(buf_str(&dir), &ret->tape_path, &ret->meta_path);
+    if (r == ERR_DAMAGED)
+        return err_set(err, r, "'%s/out-file' names no file", buf_str(&dir));
+    if (r < 0)
+        return err_code(err, r, "cannot look into '%s'", buf_str(&dir));
+    memcpy(ret->id, id, SESSION_ID_LEN + 1);
+    return 0;
+}
+
+/* False when there are none that can be read. */
+static bool
+read_facts(const char *home, const char *id, struct session_facts *ret)
+{
+    AUTO(buf) dir = { .ceiling = PATH_MAX };
+    AUTO(buf) tape = { 0 };
+    AUTO(buf) meta = { 0 };
+    bool is_live;
+    return locate(home, id, &dir, &is_live) &&
+           session_folder_paths(buf_str(&dir), &tape, &meta) == 0 &&
+           session_meta_read(buf_str(&meta), ret, NULL) == 0;
+}
+
+/* -- by name, prefix, or `last` -- */
+
+static int
+collect(struct buf *ids, const char *home, const char *prefix, struct err *err)
+{
+    int r = ids_collect(ids, home, "sessions", prefix);
+    if (!r)
+        r = ids_collect(ids, home, "live", prefix);
+    if (r < 0)
+        return err_code(err, r, "cannot list the sessions in '%s'", home);
+    ids_sort(ids);
+    return 0;
+}
+
+/* The one that began last, of the newest day that has any; name NULL: whatever it is
+ * called. */
+static const char *
+newest(const struct buf *ids, const char *home, const char *name)
+{
+    const char *best = NULL;
+    uint64_t best_ns = 0;
+    for (size_t i = ids_count(ids); i-- > 0;) {
+        const char *id = ids_at(ids, i);
+        struct session_facts facts = { 0 };
+        if (best && strncmp(id, best, DAY_LEN) != 0)
+            break;
+        bool is_read = read_facts(home, id, &facts);
+        if (name && (!is_read || strcmp(facts.name, name) != 0))
+            continue;
+        if (!best || facts.started_at_ns > best_ns) {
+            best = id;
+            best_ns = facts.started_at_ns;
+        }
+    }
+    return best;
+}
+
+static int
+find_newest(struct library_found *ret, const char *home, const char *name,
+            struct err *err)
+{
+    AUTO(buf) ids = { 0 };
+    int r = collect(&ids, home, "", err);
+    if (r < 0)
+        return r;
+    const char *id = newest(&ids, home, name);
+    if (id)
+        return find_id(ret, home, id, err);
+    if (name)
+        return err_set(err, ERR_MISSING, "no session or file '%s'", name);
+    return err_set(err, ERR_MISSING, "there is no session in '%s'", home);
+}
+
+static int
+tell_several(const struct buf *ids, const char *prefix, struct err *err)
+{
+    AUTO(buf) list = { 0 };
+    size_t count = ids_count(ids), named = count < NAMED_MAX ? count : NAMED_MAX;
+    for (size_t i = 0; i < named; i++)
+        buf_printf(&list, "%s'%s'", i ? ", " : "", ids_at(ids, i));
+    if (count > named)
+        buf_printf(&list, " and %zu more", count - named);
+    return err_set(err, ERR_USAGE, "several sessions begin with '%s': %s", prefix,
+                   buf_str(&list));
+}
+
+static int
+find_prefix(struct library_found *ret, const char *home, const char *prefix,
+            struct err *err)
+{
+    AUTO(buf) ids = { 0 };
+    int r = collect(&ids, home, prefix, err);
+    if (r < 0)
+        return r;
+    if (!ids_count(&ids))
+        return find_newest(ret, home, prefix, err); /* a name that others gave */
+    return ids_count(&ids) > 1 ? tell_several(&ids, prefix, err)
+                               : find_id(ret, home, ids_at(&ids, 0), err);
+}
+
+static int
+find_session(struct library_found *ret, const char *what, struct err *err)
+{
+    AUTO(buf) home = { .ceiling = PATH_MAX };
+    int r = session_home(&home, err);
+    if (r < 0)
+        return r;
+    if (!strcmp(what, "last"))
+        return find_newest(ret, buf_str(&home), NULL, err);
+    if (session_id_is(what))
+        return find_id(ret, buf_str(&home), what, err);
+    if (session_id_may_begin(what))
+        return find_prefix(ret, buf_str(&home), what, err);
+    return find_newest(ret, buf_str(&home), what, err);
+}
+
+static bool
+has_path_shape(const char *what)
+{
+    size_t n = strlen(what);
+    return strchr(what, '/') || (n > 4 && !strcmp(what + n - 4, ".ahr"));
+}
+
+int
+library_find(struct library_found *ret, const char *what, struct err *err)
+{
+    struct library_found f = { 0 };
+    struct stat st;
+    bool exists = lstat(what, &st) == 0;
+    bool is_file = has_path_shape(what) || (exists && !S_ISDIR(st.st_mode));
+    int r = is_file ? 0 : find_session(&f, what, err);
+    /* A folder may well be called as a session is; if none is, it was meant. */
+    if (is_file || (r == ERR_MISSING && exists)) {
+        r = buf_puts(&f.tape_path, what);
+        if (r < 0)
+            err_code(err, r, "cannot open '%s'", what);
+    }
+    if (r < 0)
+        library_found_release(&f);
+    else
+        *ret = f;
+    return r;
+}

@@ -1,2 +1,137 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * recover.c -- sessions whose recorder has vanished.
+ *
+ * The recording is made whole, then the meta tells of it, then the folder moves: each
+ * step finds its own work done when it is taken a second time. A meta that tells of an
+ * end already stays as it is, for its recorder had only the move to do.
+ */
 #include "library/recover.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "library/ids_priv.h"
+#include "session/folder.h"
+#include "session/home.h"
+#include "session/meta.h"
+#include "tape/verify.h"
+
+/* Has the out-file been recorded over by a later session? */
+static bool
+is_taken_over(const struct session_folder *f)
+{
+    struct session_facts facts;
+    return f->is_outside && session_meta_read(f->meta_path, &facts, NULL) == 0 &&
+           *facts.id && strcmp(facts.id, f->id) != 0;
+}
+
+static bool
+has_bytes(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && st.st_size > 0;
+}
+
+/* Is there anything in the recording's files, or in what repair has set aside? */
+static bool
+is_empty(const char *tape_path)
+{
+    AUTO(buf) suffixes = { 0 };
+    AUTO(buf) path = { 0 };
+    struct tape_io *io = tape_io_files();
+    bool has_any = has_bytes(tape_path) || io->ops->list(io, tape_path, &suffixes) < 0;
+    for (size_t at = 0; !has_any && at < suffixes.n;) {
+        const char *suffix = (const char *)suffixes.p + at;
+        buf_clear(&path);
+        has_any = buf_printf(&path, "%s%s", tape_path, suffix) < 0 ||
+                  has_bytes(buf_str(&path));
+        at += strlen(suffix) + 1;
+    }
+    return !has_any;
+}
+
+static int
+tell_end(const struct session_folder *f, struct err *err)
+{
+    struct session_facts facts;
+    struct tape_verify_report v = { 0 };
+    bool is_told = session_meta_read(f->meta_path, &facts, NULL) == 0 && *facts.status &&
+                   strcmp(facts.status, session_status_name(SESSION_ACTIVE)) != 0;
+    if (is_told)
+        return 0;
+    int r = tape_verify(tape_io_files(), f->tape_path, NULL, &v, err);
+    if (r < 0 && r != ERR_MISSING)
+        return r;
+    r = session_meta_interrupt(f->meta_path, f->id, v.bytes, v.last_ts_ns, err);
+    tape_verify_report_release(&v);
+    return r;
+}
+
+/* The folder is ours. Returns 1 when nothing was recorded: then it is gone, but what
+ * stands at an out-file stays. */
+static int
+recover(struct session_folder *f, bool is_dry_run, const struct tape_progress *progress,
+        struct tape_repair_report *ret, struct err *err)
+{
+    bool is_ours = !is_taken_over(f);
+    int r = !is_ours ? ERR_MISSING
+                     : tape_repair(tape_io_files(), f->tape_path, is_dry_run, progress,
+                                   ret, err);
+    if (r < 0 && r != ERR_MISSING)
+        return r;
+    bool is_nothing = r == ERR_MISSING || (!ret->blocks && is_empty(f->tape_path));
+    if (is_dry_run)
+        return is_nothing;
+    if (is_ours && (!is_nothing || (f->is_outside && has_bytes(f->meta_path)))) {
+        r = tell_end(f, err);
+        if (!r)
+            r = session_folder_finish(f, err);
+        return r < 0 ? r : is_nothing;
+    }
+    session_folder_discard(f);
+    return 1;
+}
+
+int
+library_recover(const char *id, bool is_dry_run, const struct tape_progress *progress,
+                struct tape_repair_report *ret, struct buf *ret_path, struct err *err)
+{
+    AUTO(buf) home = { .ceiling = PATH_MAX };
+    AUTO(session_folder) f = { .lock_fd = -1 };
+    struct tape_repair_report report = { 0 };
+    int r = session_home(&home, err);
+    if (!r)
+        r = session_folder_take(&f, buf_str(&home), id, err);
+    if (!r)
+        r = recover(&f, is_dry_run, progress, &report, err);
+    if (r < 0)
+        return r;
+    if (!r && buf_puts(ret_path, f.tape_path) < 0)
+        return err_code(err, ret_path->failed, "cannot tell where '%s' is", id);
+    report.is_changed = true; /* at least it moves */
+    *ret = report;
+    return 0;
+}
+
+int
+library_interrupted(struct buf *ret_ids, struct err *err)
+{
+    AUTO(buf) home = { .ceiling = PATH_MAX };
+    AUTO(buf) ids = { 0 };
+    int r = session_home(&home, err);
+    if (r < 0)
+        return r;
+    session_folder_sweep(buf_str(&home));
+    r = ids_collect(&ids, buf_str(&home), "live", "");
+    ids_sort(&ids);
+    for (size_t i = 0; !r && i < ids_count(&ids); i++) {
+        AUTO(session_folder) f = { .lock_fd = -1 };
+        int taken = session_folder_take(&f, buf_str(&home), ids_at(&ids, i), NULL);
+        /* One that cannot be taken for another reason is to be told of. */
+        if (taken != ERR_BUSY && taken != ERR_MISSING)
+            r = buf_append(ret_ids, ids_at(&ids, i), IDS_STEP);
+    }
+    return r < 0 ? err_code(err, r, "cannot list the sessions in '%s'", buf_str(&home))
+                 : 0;
+}
