@@ -67,7 +67,7 @@ def ah_agent_is_another_name():
 def wrong_usage_is_told_with_status_2():
     with Ahr(AHR) as a:
         assert "unknown option '--jsn'" in a.fails(2, "verify", "--jsn", "x")
-        assert "which file?" in a.fails(2, "verify")
+        assert "which session?" in a.fails(2, "verify")
         assert "give -o FILE.ahr" in a.fails(2, "pack")
         assert "--cols must be a number from 1 to 65535, not '0'" in a.fails(
             2, "pack", "--cols", "0", "-o", "x")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
+from support.sessions import Home, session_id
 from support.tap import run, test
 
 AHR, SHIM = sys.argv[1], str(Path(sys.argv[2]).resolve())
@@ -83,6 +84,38 @@ def recover_killed_at_each_call_can_be_run_again():
                 if not was_killed:
                     break
             assert n > 3
+            print(f"# {n} calls")
+
+
+def cut_off(a):
+    """A session as its recorder left it, one of which nothing was recorded, and one with a
+    damaged meta."""
+    home = Home(a)
+    shutil.rmtree(home.dir, ignore_errors=True)
+    home.add_cut_off(session_id("2026-01-02", "a"), name="cut")
+    (home.folder("live", session_id("2026-01-02", "b")) / "session.ahr.tail-0").touch()
+    bad = home.add_cut_off(session_id("2026-01-02", "c"), meta=False)
+    (bad / "session.meta.json").write_text("{")
+    return home
+
+
+@test
+def recover_all_killed_at_each_call_can_be_run_again():
+    with Ahr(AHR) as a:
+        home = cut_off(a)
+        a.ok("recover", "--all")
+        want = home.tree()
+        for after in (False, True):
+            for n in range(1, 1000):
+                cut_off(a)
+                was_killed = killed_at(a, n, after, "recover", "--all")
+                a.ok("recover", "--all")
+                # What was to be removed may have got its other name: it does not count.
+                hidden = [p for p in home.tree() if p.startswith("live/.new-")]
+                assert {p: v for p, v in home.tree().items() if p not in hidden} == want, n
+                if not was_killed:
+                    break
+            assert n > 20 and not hidden
             print(f"# {n} calls")
 
 

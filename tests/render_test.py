@@ -251,14 +251,13 @@ def input_is_a_file_or_standard_input():
 @test
 def wrong_usage_and_missing_files_are_told():
     with Ahr(AHR) as a:
-        assert a.fails(3, "render", "nowhere") == (
-            "ahr render: cannot open 'nowhere': No such file or directory\n")
+        assert a.fails(3, "render", "nowhere") == "ahr render: no session or file 'nowhere'\n"
         assert "cannot open 'nowhere.ahr'" in a.fails(3, "render", "nowhere.ahr")
         assert "Is a directory" in a.fails(1, "render", "home")
         assert "--format must be one of text|ansi|json" in a.fails(2, "render", "--format", "html")
         assert "--cols must be a number from 1 to 10000" in a.fails(2, "render", "--cols", "0")
         assert "--rows must be a number from 1 to 10000" in a.fails(2, "render", "--rows", "10001")
-        assert "one file at most" in a.fails(2, "render", "a", "b")
+        assert "one session or file at most" in a.fails(2, "render", "a", "b")
         with open("/dev/full", "wb") as full:
             child = a.popen("render", "/dev/null", "--format", "json", stdout=full,
                             stderr=subprocess.PIPE)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* ahr cat: the raw PTY bytes of a recording. */
-#include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "cli/losses.h"
 #include "cli/option.h"
-#include "cli/report.h"
+#include "cli/session.h"
 #include "tape/reader.h"
 
 struct args {
@@ -57,7 +56,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     if (e)
         return e;
     if (count != 1)
-        return err_set(err, ERR_USAGE, "give one file; see 'ahr cat -h'");
+        return err_set(err, ERR_USAGE, "give one session; see 'ahr cat -h'");
     if (args.from > args.to)
         return err_set(err, ERR_USAGE, "--from lies behind --to");
     if (isatty(STDOUT_FILENO) && !args.is_raw)
@@ -66,11 +65,14 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
             "a recording's bytes could take over this terminal; redirect them, "
             "or say --raw");
 
+    AUTO(library_found) found = { 0 };
+    e = cli_find(&found, argv[0], err);
+    if (e < 0)
+        return e;
     struct cli_losses losses = { .command = self, .path = argv[0] };
     struct tape_reader_options opt = { .notice = cli_losses_notice, .ctx = &losses };
     struct tape_reader *r;
-    char room[PATH_MAX];
-    e = tape_reader_open(&r, tape_io_files(), cli_follow(argv[0], room), &opt, err);
+    e = tape_reader_open(&r, tape_io_files(), buf_str(&found.tape_path), &opt, err);
     if (e < 0)
         return e;
     e = copy(&losses, r, &args, err);
@@ -90,8 +92,8 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_cat = {
     "cat",
-    "FILE [--from BYTE] [--to BYTE] [--raw]",
-    "write the raw PTY bytes of a recording",
+    "SESSION [--from BYTE] [--to BYTE] [--raw]",
+    "write the raw PTY bytes of a session",
     options,
     run,
 };

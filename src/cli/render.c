@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,7 +16,7 @@
 #include "cli/losses.h"
 #include "cli/option.h"
 #include "cli/progress.h"
-#include "cli/report.h"
+#include "cli/session.h"
 
 enum {
     PIECE_MAX = 64 << 10,
@@ -88,16 +87,14 @@ resize(struct render *r, unsigned cols, unsigned rows)
 }
 
 static int
-feed_recording(struct render *r, struct err *err)
+feed_recording(struct render *r, const char *path, struct err *err)
 {
     struct cli_losses losses = { .command = r->self, .path = r->name };
     struct tape_progress progress = { cli_progress_step, &r->progress };
     struct tape_reader_options opt = { cli_losses_notice, &losses, &progress };
     struct tape_reader *tape;
     struct tape_record rec;
-    char room[PATH_MAX];
-    int e = tape_reader_open(&tape, tape_io_files(), cli_follow(r->name, room), &opt,
-                             err);
+    int e = tape_reader_open(&tape, tape_io_files(), path, &opt, err);
     if (e < 0)
         return e;
     bool is_empty = true;
@@ -219,7 +216,7 @@ read_all(struct render *r, const char *path, struct err *err)
 {
     /* What is left of a cut-off recording may be tails only, or begin with damage. */
     if (path && is_named_ahr(path))
-        return feed_recording(r, err);
+        return feed_recording(r, path, err);
     struct stream s = { .fd = STDIN_FILENO };
     struct stat st;
     if (path)
@@ -237,7 +234,7 @@ read_all(struct render *r, const char *path, struct err *err)
                     "a recording cannot come from standard input: "
                     "give its file");
     else
-        e = is_tape ? feed_recording(r, err) : feed_stream(r, &s, err);
+        e = is_tape ? feed_recording(r, path, err) : feed_stream(r, &s, err);
     if (path)
         close(s.fd);
     return (int)e;
@@ -393,14 +390,18 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     if (e)
         return e;
     if (count > 1)
-        return err_set(err, ERR_USAGE, "give one file at most; see 'ahr render -h'");
-    const char *path = count && strcmp(argv[0], "-") != 0 ? argv[0] : NULL;
+        return err_set(err, ERR_USAGE, "give one session or file at most; see 'ahr render -h'");
+    bool is_stdin = !count || !strcmp(argv[0], "-");
+    AUTO(library_found) found = { 0 };
+    e = is_stdin ? 0 : cli_find(&found, argv[0], err);
+    if (e < 0)
+        return e;
     struct render r = { .self = self,
                         .args = &args,
-                        .name = path ? path : "standard input",
+                        .name = is_stdin ? "standard input" : argv[0],
                         .cols = args.cols ? (unsigned)args.cols : COLS,
                         .rows = args.rows ? (unsigned)args.rows : ROWS };
-    e = render(&r, path, err);
+    e = render(&r, is_stdin ? NULL : buf_str(&found.tape_path), err);
     if (r.term)
         term_free(r.term);
     buf_release(&r.out);
@@ -424,7 +425,7 @@ static const struct cli_option options[] = {
 const struct cli_command cli_render = {
     "render",
     "[--cols N] [--rows N] [--scrollback] [--scrollback-rows N] "
-    "[--format text|ansi|json] [FILE|SESSION.ahr|-]",
+    "[--format text|ansi|json] [SESSION|FILE|-]",
     "show what a terminal shows after a byte stream or a recording",
     options,
     run,

@@ -2,8 +2,6 @@
 #include "cli/report.h"
 
 #include <inttypes.h>
-#include <limits.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -27,24 +25,24 @@ print(struct buf *text, struct err *err)
     return r < 0 ? err_code(err, r, "cannot write to standard output") : 0;
 }
 
-const char *
-cli_follow(const char *path, char room[PATH_MAX])
+static int
+find_and_add(struct cli_report *out, const char *what, const struct tape_progress *step,
+             cli_report_fn fn, struct err *err)
 {
-    struct stat st;
-    bool is_link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
-    return is_link && realpath(path, room) ? room : path;
+    AUTO(library_found) found = { 0 };
+    int r = cli_find(&found, what, err);
+    return r < 0 ? r : fn(out, &found, step, err);
 }
 
 static int
-report_one(struct cli_report *out, const struct cli_command *self, const char *path,
+report_one(struct cli_report *out, const struct cli_command *self, const char *what,
            cli_report_fn fn, struct err *err)
 {
-    char room[PATH_MAX];
     struct cli_progress progress;
     struct tape_progress step = { cli_progress_step, &progress };
     size_t before = out->text.n;
-    cli_progress_begin(&progress, self, path);
-    int r = fn(out, cli_follow(path, room), &step, err);
+    cli_progress_begin(&progress, self, what);
+    int r = find_and_add(out, what, &step, fn, err);
     cli_progress_end(&progress);
     if (r < 0) {
         out->text.n = before;
@@ -63,22 +61,23 @@ report_one(struct cli_report *out, const struct cli_command *self, const char *p
 }
 
 int
-cli_report_files(struct cli_report *out, const struct cli_command *self, int count,
-                 char **paths, cli_report_fn fn, struct err *err)
+cli_report_sessions(struct cli_report *out, const struct cli_command *self, int count,
+                    char **sessions, cli_report_fn fn, struct err *err)
 {
-    if (!count)
-        return err_set(err, ERR_USAGE, "which file? see 'ahr %s -h'", self->name);
+    bool is_array = out->is_json && (count > 1 || out->is_all);
     int worst = CLI_DONE;
+    if (!count && !out->is_all)
+        return err_set(err, ERR_USAGE, "which session? see 'ahr %s -h'", self->name);
     out->json.out = &out->text;
-    if (out->is_json && count > 1)
+    if (is_array)
         json_open(&out->json, '[');
     for (int i = 0; i < count; i++) {
-        int status = report_one(out, self, paths[i], fn, err);
+        int status = report_one(out, self, sessions[i], fn, err);
         /* Damage is worth telling above all; else the first failure counts. */
         if (status == CLI_DAMAGED || !worst)
             worst = status;
     }
-    if (out->is_json && count > 1)
+    if (is_array)
         json_close(&out->json, ']');
     int r = out->text.n ? print(&out->text, err) : 0;
     buf_release(&out->text);

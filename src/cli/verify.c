@@ -86,10 +86,11 @@ text_report(struct buf *out, const char *path, const struct tape_verify_report *
 }
 
 static int
-report(struct cli_report *out, const char *path, const struct tape_progress *step,
-       struct err *err)
+report(struct cli_report *out, struct library_found *session,
+       const struct tape_progress *step, struct err *err)
 {
     struct tape_verify_report v;
+    const char *path = buf_str(&session->tape_path);
     int r = tape_verify(tape_io_files(), path, step, &v, err);
     if (r < 0)
         return r;
@@ -107,7 +108,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
     struct cli_report out = { 0 };
     int count, r = cli_parse(self, argc, argv, &out, &count, err);
-    return r ? r : cli_report_files(&out, self, count, argv, report, err);
+    return r ? r : cli_report_sessions(&out, self, count, argv, report, err);
 }
 
 static const struct cli_option options[] = {
@@ -118,8 +119,8 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_verify = {
     "verify",
-    "FILE… [--json]",
-    "check recordings: what is in them, and what is damaged",
+    "SESSION… [--json]",
+    "check sessions: what is in them, and what is damaged",
     options,
     run,
 };

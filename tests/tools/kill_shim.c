@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -42,4 +43,7 @@ SHIM(int, fsync, (int fd), (fd))
 SHIM(int, fdatasync, (int fd), (fd))
 SHIM(int, rename, (const char *from, const char *to), (from, to))
 SHIM(int, unlink, (const char *path), (path))
+SHIM(int, unlinkat, (int dir, const char *path, int flags), (dir, path, flags))
+SHIM(int, mkdir, (const char *path, mode_t mode), (path, mode))
+SHIM(int, rmdir, (const char *path), (path))
 SHIM(int, ftruncate64, (int fd, off_t size), (fd, size))

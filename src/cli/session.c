@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+
+static int
+follow(struct buf *path)
+{
+    char real[PATH_MAX];
+    struct stat st;
+    bool is_link = lstat(buf_str(path), &st) == 0 && S_ISLNK(st.st_mode);
+    if (!is_link || !realpath(buf_str(path), real))
+        return 0; /* whoever opens it tells what is wrong */
+    buf_clear(path);
+    return buf_puts(path, real);
+}
+
+int
+cli_find(struct library_found *ret, const char *what, struct err *err)
+{
+    struct library_found f;
+    int r = library_find(&f, what, err);
+    if (r < 0)
+        return r;
+    r = follow(&f.tape_path);
+    if (r < 0) {
+        library_found_release(&f);
+        return err_code(err, r, "cannot open '%s'", what);
+    }
+    *ret = f;
+    return 0;
+}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""sessions.py -- sessions made by hand in the home of an Ahr."""
+
+import json
+import shutil
+from pathlib import Path
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+
+
+def session_id(day, letter):
+    """Of that day, with a UUID of one letter."""
+    return f"{day}-" + "-".join(letter * n for n in (8, 4, 4, 4, 12))
+
+
+class Home:
+    def __init__(self, a):
+        self.ahr = a
+        self.dir = a.dir / "home" / ".local" / "share" / "ahr"
+
+    def folder(self, kind, sid):
+        folder = self.dir / kind / sid
+        folder.mkdir(parents=True)
+        return folder
+
+    def add(self, kind, sid, text, meta=True, **facts):
+        """A whole recording of the text, with its facts."""
+        folder = self.folder(kind, sid)
+        self.ahr.ok("pack", "-o", folder / "session.ahr", input=text)
+        if meta:
+            self.write_meta(folder, sid, **facts)
+        return folder
+
+    def add_cut_off(self, sid, meta=True, **facts):
+        """One whose recorder was killed: a recording with tails, and a free lock."""
+        folder = self.folder("live", sid)
+        for piece in GOLDEN.glob("tails.ahr*"):
+            shutil.copy(piece, folder / piece.name.replace("tails", "session"))
+        (folder / "lock").touch()
+        if meta:
+            self.write_meta(folder, sid, **facts)
+        return folder
+
+    @staticmethod
+    def write_meta(folder, sid, **facts):
+        meta = {"version": 1, "sessionId": sid, "status": "active", **facts}
+        (folder / "session.meta.json").write_text(json.dumps(meta))
+
+    def tree(self):
+        """Each file's bytes; a lock that is left in sessions/ means nothing."""
+        return {str(p.relative_to(self.dir)): p.read_bytes() if p.is_file() else None
+                for p in self.dir.rglob("*") if p.parent.parent.name != "sessions" or p.name != "lock"}
+
+
+def meta_of(folder):
+    return json.loads((folder / "session.meta.json").read_text())
