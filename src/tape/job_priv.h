@@ -11,9 +11,10 @@ struct seal_job {
     struct tape_block head;
     uint64_t end_byte_off;
     uint64_t data_bytes, saved_data_bytes; /* of DATA, and of that what is in the tail */
-    struct buf bytes;                      /* the records; after packing, the block */
-    size_t raw_len;                        /* bytes of records */
-    int tail_fd;                           /* -1: none */
+    uint64_t gap_marks;
+    struct buf bytes;     /* the records; after packing, the block */
+    size_t raw_len;       /* bytes of records */
+    int tail_fd;          /* -1: none */
     bool is_tail_suspect; /* a sync of it has failed; the appending thread's own note */
     bool is_tail_named;   /* the folder was synced with its name in it; likewise */
     bool is_saved;        /* it is whole in some file */

@@ -606,6 +606,21 @@ check_file(struct sealer *s, struct err *err)
     return 0;
 }
 
+/* What is in no file: DATA, and marks of gaps, which then are one gap at the end. */
+static void
+count_unsaved(const struct sealer *s, struct tape_writer_status *st)
+{
+    uint64_t marks = 0;
+    st->unsaved_bytes = 0;
+    for (const struct seal_job *job = s->queue.first; job; job = job->next) {
+        if (job->is_saved)
+            continue;
+        st->unsaved_bytes += job->data_bytes - job->saved_data_bytes;
+        marks += job->gap_marks;
+    }
+    st->gaps = st->gaps - marks + (marks || st->unsaved_bytes);
+}
+
 int
 sealer_finish(struct sealer *s, struct tape_writer_status *st, bool *ret_segments,
               struct err *err)
@@ -620,10 +635,7 @@ sealer_finish(struct sealer *s, struct tape_writer_status *st, bool *ret_segment
     int r = check_file(s, err);
     if (s->queue.count)
         r = err_code(err, s->failing, "cannot write '%s'", s->path);
-    st->unsaved_bytes = 0;
-    for (struct seal_job *job = s->queue.first; job; job = job->next)
-        if (!job->is_saved)
-            st->unsaved_bytes += job->data_bytes - job->saved_data_bytes;
+    count_unsaved(s, st);
     *ret_segments = s->segment > 0;
     sealer_status(s, st);
     close_segment(s);

@@ -59,6 +59,7 @@ struct tape_writer {
 
     bool is_dropping;
     uint64_t gap_bytes;           /* dropped since the last record */
+    uint64_t gap_marks;           /* written for earlier ones */
     struct tape_record lost_size; /* a RESIZE among them; tag DATA: none */
 };
 
@@ -317,6 +318,7 @@ add(struct tape_writer *w, const struct tape_record *rec)
     w->cur->raw_len = bytes->n;
     w->cur->head.record_count++;
     w->cur->data_bytes += rec->tag == TAPE_DATA ? rec->bytes.n : 0;
+    w->cur->gap_marks += rec->tag == TAPE_MARK && rec->code == TAPE_MARK_GAP;
     return 0;
 }
 
@@ -367,6 +369,7 @@ end_gap(struct tape_writer *w, uint64_t ts_ns)
         if (put(w, &mark) == TAPE_DROPPED)
             return;
         w->gap_bytes = 0;
+        w->gap_marks++;
     }
     if (w->lost_size.tag == TAPE_RESIZE) {
         w->lost_size.ts_ns = ts_ns;
@@ -442,6 +445,7 @@ tape_writer_status(struct tape_writer *w, struct tape_writer_status *ret)
     sealer_status(w->sealer, ret);
     ret->byte_off = w->byte_off;
     ret->dropped_bytes = w->dropped_bytes;
+    ret->gaps = w->gap_marks + (w->gap_bytes > 0);
     ret->is_failing |= w->is_tail_failing;
     if (w->synced_off > ret->synced_byte_off)
         ret->synced_byte_off = w->synced_off;

@@ -39,8 +39,9 @@ struct tape_writer_options {
 extern const struct tape_writer_options tape_writer_defaults;
 
 struct tape_writer_status {
-    uint64_t byte_off;        /* PTY bytes seen so far, dropped ones included */
-    uint64_t dropped_bytes;   /* … never written */
+    uint64_t byte_off;      /* PTY bytes seen so far, dropped ones included */
+    uint64_t dropped_bytes; /* … never written */
+    uint64_t gaps;          /* places where some are missing, an unmarked end included */
     uint64_t synced_byte_off; /* what survives the loss of power */
     uint64_t
         unsaved_bytes; /* after the end: in no file, because the disk did not take them */

@@ -324,13 +324,15 @@ a_full_disk_leaves_a_marked_gap_and_the_rest(void **state)
     struct tape_reader *r;
     struct tape_reader_options ropt = { 0 };
     struct tape_record got;
-    uint64_t next = 0, missing = 0, marked = 0;
+    uint64_t next = 0, missing = 0, marked = 0, marks = 0;
     uint16_t cols = 0;
     assert_int_equal(tape_reader_open(&r, &d.io, KIT_PATH, &ropt, &err), 0);
     while (tape_reader_next(r, &got)) {
         cols = got.tag == TAPE_RESIZE ? got.cols : cols;
-        if (got.tag == TAPE_MARK && got.code == TAPE_MARK_GAP)
+        if (got.tag == TAPE_MARK && got.code == TAPE_MARK_GAP) {
             marked += got.val;
+            marks++;
+        }
         if (got.tag != TAPE_DATA)
             continue;
         assert_memory_equal(got.bytes.p, piece, PIECE);
@@ -341,7 +343,40 @@ a_full_disk_leaves_a_marked_gap_and_the_rest(void **state)
     }
     tape_reader_close(r);
     assert_int_equal(marked, st.dropped_bytes);
+    assert_int_equal(marks, st.gaps);
     assert_int_equal(next, st.byte_off);
+    free(piece);
+    sim_release(&d);
+}
+
+/* What was held and what was dropped behind it lie side by side, at the end. */
+static void
+what_a_full_disk_never_took_is_one_gap(void **state)
+{
+    (void)state;
+    enum { PIECE = 1 << 20, PIECES = 12 }; /* of which 8 MiB can be held */
+    struct sim_disk d;
+    struct tape_writer *w;
+    struct tape_writer_status st;
+    struct err err;
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_INTERVAL);
+    sim_init(&d);
+    assert_int_equal(tape_writer_open(&w, &d.io, KIT_PATH, &opt, &err), 0);
+    kit_append(w, 1, 10, NULL);
+    tape_writer_status(w, &st);
+    assert_int_equal(st.gaps, 0);
+    uint64_t saved = st.byte_off;
+    d.capacity = 1; /* full from now on */
+    uint8_t *piece = calloc(1, PIECE);
+    struct tape_record rec = { .ts_ns = KIT_START, .bytes = { piece, PIECE } };
+    for (int i = 0; i < PIECES; i++)
+        tape_writer_append(w, rec);
+    tape_writer_status(w, &st);
+    assert_true(st.dropped_bytes > 0);
+    assert_int_equal(st.gaps, 1);
+    assert_true(tape_writer_finish(w, KIT_START, &st, &err) < 0);
+    assert_int_equal(st.unsaved_bytes + st.dropped_bytes, st.byte_off - saved);
+    assert_int_equal(st.gaps, 1);
     free(piece);
     sim_release(&d);
 }
@@ -402,6 +437,7 @@ main(void)
         cmocka_unit_test(each_acknowledged_record_survives_power_loss_when_always_synced),
         cmocka_unit_test(promises_hold_when_trouble_comes_before_the_power_goes),
         cmocka_unit_test(a_full_disk_leaves_a_marked_gap_and_the_rest),
+        cmocka_unit_test(what_a_full_disk_never_took_is_one_gap),
         cmocka_unit_test(repair_survives_each_call_failing),
     };
     return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
