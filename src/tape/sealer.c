@@ -44,6 +44,7 @@ struct sealer {
     struct job_list done;                 /* safe; their tails are still to be removed */
     size_t waiting_blocks, waiting_bytes; /* queue and unsynced */
     size_t unsaved_bytes;
+    size_t room_wanted; /* on_room is to be called when there is so much; 0: not */
     struct buf spares[SEALER_SPARES];
     size_t spare_count;
     int open_tail_fd;
@@ -378,6 +379,27 @@ is_done(const struct sealer *s, uint64_t now_ns)
     return s->failing && now_ns - s->progress_at_ns >= s->opt.patience_ns;
 }
 
+static bool
+has_room(const struct sealer *s, size_t len)
+{
+    return !s->waiting_blocks || (s->waiting_blocks < SEALER_WAIT_TAILS &&
+                                  s->waiting_bytes + len <= SEALER_WAIT_BYTES);
+}
+
+/* Called and returns with the lock held; lets go of it for the call. */
+static void
+call_on_room(struct sealer *s)
+{
+    if (!s->room_wanted || (!s->failing && !has_room(s, s->room_wanted)))
+        return;
+    s->room_wanted = 0;
+    if (!s->opt.on_room)
+        return;
+    pthread_mutex_unlock(&s->lock);
+    s->opt.on_room(s->opt.room_ctx);
+    pthread_mutex_lock(&s->lock);
+}
+
 static void *
 run(void *arg)
 {
@@ -390,12 +412,13 @@ run(void *arg)
         if (is_sync_due(s, now_ns))
             sync_all(s);
         else if (s->done.count >= SEALER_DONE_MAX ||
-                 (s->done.count && (!s->queue.count || s->failing)))
+                 (s->done.count && (!s->queue.count || s->failing || s->room_wanted)))
             drop_one(s); /* on a full disk, that makes room */
         else if (s->queue.count && (!s->failing || now_ns >= s->retry_at_ns))
             write_one(s);
         else
             wait_for_work(s);
+        call_on_room(s);
     }
     while (s->done.count)
         drop_one(s);
@@ -479,20 +502,13 @@ sealer_start(struct sealer **ret, struct tape_io *io, const char *path, int fd,
     return 0;
 }
 
-static bool
-has_room(const struct sealer *s, const struct seal_job *job)
-{
-    return !s->waiting_blocks || (s->waiting_blocks < SEALER_WAIT_TAILS &&
-                                  s->waiting_bytes + job->raw_len <= SEALER_WAIT_BYTES);
-}
-
 int
 sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait)
 {
     pthread_mutex_lock(&s->lock);
     uint64_t since_ns = clock_mono_ns();
     int r = 0;
-    while (wait != SEALER_FORCE && !has_room(s, job)) {
+    while (wait != SEALER_FORCE && !has_room(s, job->raw_len)) {
         if (s->progress_at_ns > since_ns)
             since_ns = s->progress_at_ns;
         if (wait == SEALER_NO_WAIT || s->failing ||
@@ -516,6 +532,19 @@ sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait)
     }
     pthread_mutex_unlock(&s->lock);
     return r;
+}
+
+bool
+sealer_has_room(struct sealer *s, size_t len, uint64_t *ret_progress_ns)
+{
+    pthread_mutex_lock(&s->lock);
+    while (!s->failing && !has_room(s, len) && s->done.count) /* as in sealer_push() */
+        drop_one(s);
+    bool is_room = s->failing || has_room(s, len);
+    s->room_wanted = is_room ? 0 : len;
+    *ret_progress_ns = s->progress_at_ns;
+    pthread_mutex_unlock(&s->lock);
+    return is_room;
 }
 
 void

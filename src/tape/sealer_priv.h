@@ -33,6 +33,12 @@ enum sealer_wait { SEALER_NO_WAIT, SEALER_WAIT, SEALER_FORCE };
  * the limit. Returns 0, or an error and the job stays the caller's.
  */
 int sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait);
+/*
+ * True when a push of len bytes of records would not wait, also because the disk fails.
+ * When not, on_room is called as soon as it would, and *ret_progress_ns says when (by the
+ * monotonic clock) there was progress last.
+ */
+bool sealer_has_room(struct sealer *s, size_t len, uint64_t *ret_progress_ns);
 /* The open block's tail, for TAPE_SYNC_INTERVAL: records up to byte_off are in it. */
 void sealer_note_tail(struct sealer *s, int tail_fd, uint64_t byte_off);
 /* A tail could not be written: told like the failures here. */

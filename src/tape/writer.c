@@ -20,8 +20,10 @@
 #include "tape/tail.h"
 
 enum {
-    HELD_MAX = 8 << 20,     /* records kept in memory alone, and the largest block */
-    RESUME_BELOW = 4 << 20, /* after dropping, go on when this little is held */
+    HELD_MAX = 8 << 20,      /* records kept in memory alone, and the largest block */
+    RESUME_BELOW = 4 << 20,  /* after dropping, go on when this little is held */
+    ROOM = (64 << 10) + 128, /* what tape_writer_has_room() asks for, heads and marks
+                                included */
 };
 
 const struct tape_writer_options tape_writer_defaults = {
@@ -48,6 +50,8 @@ struct tape_writer {
     size_t saved_len;     /* how much of `frames` is in the tail file */
     bool is_finishing;    /* the next block is the last */
     bool is_due;          /* cur should have been sealed; there was no room */
+    bool has_waited;      /* in vain: nobody is held up again until there is room */
+    uint64_t full_at_ns;  /* monotonic: since when there is no room; 0: there is */
     uint64_t next_ordinal;
     uint64_t byte_off, dropped_bytes, synced_off, last_ts_ns;
     uint64_t
@@ -247,23 +251,29 @@ is_cur_saved(const struct tape_writer *w)
 }
 
 static void
-seal(struct tape_writer *w)
+seal(struct tape_writer *w, enum sealer_wait wait)
 {
     struct seal_job *cur = w->cur;
     cur->end_byte_off = w->byte_off;
     cur->is_saved = is_cur_saved(w);
     if (w->is_finishing)
         cur->head.flags = TAPE_BLOCK_LAST;
-    /* Having waited in vain once, do not stop the caller again until there is room. */
-    enum sealer_wait wait = w->is_finishing ? SEALER_FORCE
-                            : w->is_due     ? SEALER_NO_WAIT
-                                            : SEALER_WAIT;
+    if (w->is_finishing)
+        wait = SEALER_FORCE;
+    else if (w->has_waited)
+        wait = SEALER_NO_WAIT;
     bool is_hole = !cur->is_saved || w->is_tail_failing;
     w->is_due = sealer_push(w->sealer, cur, wait) < 0;
-    if (!w->is_due && is_hole)
+    if (w->is_due) {
+        w->has_waited |= wait == SEALER_WAIT;
+        return;
+    }
+    w->has_waited = false;
+    if (w->full_at_ns) /* patience begins anew */
+        w->full_at_ns = clock_mono_ns();
+    if (is_hole)
         w->hole_end_off = w->byte_off;
-    if (!w->is_due)
-        w->cur = NULL;
+    w->cur = NULL;
 }
 
 /* Brings cur's tail up to date (format, I12), if the last failure is long enough ago. */
@@ -283,7 +293,7 @@ save(struct tape_writer *w)
     w->retry_at_ns = clock_mono_ns() + w->opt.patience_ns / TAPE_RETRIES;
     sealer_note_failure(w->sealer, r);
     if (is_news)
-        seal(w);
+        seal(w, SEALER_NO_WAIT);
 }
 
 static size_t
@@ -337,8 +347,10 @@ put(struct tape_writer *w, struct tape_record *rec)
     if (!w->cur) /* save() had to seal it */
         return TAPE_HELD;
     bool is_saved = is_cur_saved(w) && !w->is_tail_failing;
-    if (w->is_due || w->cur->raw_len >= w->opt.block_bytes)
-        seal(w);
+    if (w->cur->raw_len >= w->opt.block_bytes)
+        seal(w, SEALER_WAIT);
+    else if (w->is_due)
+        seal(w, SEALER_NO_WAIT);
     return is_saved ? TAPE_SAVED : TAPE_HELD;
 }
 
@@ -426,16 +438,36 @@ tape_writer_tick(struct tape_writer *w, uint64_t now_ns)
     bool is_old = w->cur && now_ns >= w->cur->head.start_ts_ns &&
                   now_ns - w->cur->head.start_ts_ns >= w->opt.block_ns;
     if (w->cur && (w->is_due || is_old))
-        seal(w);
+        seal(w, SEALER_NO_WAIT);
+}
+
+bool
+tape_writer_has_room(struct tape_writer *w)
+{
+    size_t len = (w->cur ? w->cur->raw_len : 0) + ROOM;
+    uint64_t progress_at_ns;
+    if (w->has_waited || len < w->opt.block_bytes)
+        return true;
+    if (sealer_has_room(w->sealer, len, &progress_at_ns)) {
+        w->full_at_ns = 0;
+        return true;
+    }
+    uint64_t now_ns = clock_mono_ns();
+    if (!w->full_at_ns)
+        w->full_at_ns = now_ns;
+    uint64_t since_ns = progress_at_ns > w->full_at_ns ? progress_at_ns : w->full_at_ns;
+    w->has_waited = now_ns >= since_ns && now_ns - since_ns >= w->opt.patience_ns;
+    return w->has_waited;
 }
 
 uint64_t
 tape_writer_due_ns(const struct tape_writer *w)
 {
+    bool is_full = w->full_at_ns && !w->has_waited;
+    if (is_full || (w->cur && (w->is_due || !is_cur_saved(w)))) /* try again soon */
+        return w->tick_ns + w->opt.patience_ns / TAPE_RETRIES;
     if (!w->cur)
         return UINT64_MAX;
-    if (w->is_due || !is_cur_saved(w)) /* to be tried again soon */
-        return w->tick_ns + w->opt.patience_ns / TAPE_RETRIES;
     return w->cur->head.start_ts_ns + w->opt.block_ns;
 }
 
@@ -468,7 +500,7 @@ tape_writer_finish(struct tape_writer *w, uint64_t now_ns,
     w->is_finishing = true;
     put(w, &end);
     if (w->cur)
-        seal(w);
+        seal(w, SEALER_FORCE);
 
     bool has_segments;
     tape_writer_status(w, ret_status);

@@ -352,6 +352,99 @@ a_stuck_disk_holds_the_caller_up_once_then_memory_then_a_gap(void **state)
     sim_release(&d);
 }
 
+static void
+post(void *sem)
+{
+    sem_post(sem);
+}
+
+/* Appends 64 KiB at a time as a loop does, which reads no more when there is no room. */
+static uint64_t
+fill_queue(struct tape_writer *w)
+{
+    static uint8_t piece[64 << 10];
+    struct tape_record rec = { .ts_ns = KIT_START, .bytes = { piece, sizeof(piece) } };
+    uint64_t sent = 0;
+    for (; tape_writer_has_room(w); sent += sizeof(piece))
+        assert_int_equal(tape_writer_append(w, rec), TAPE_SAVED);
+    return sent;
+}
+
+static void
+a_loop_is_told_when_there_is_room_again(void **state)
+{
+    (void)state;
+    struct sim_disk d;
+    struct tape_io_ops ops;
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
+    sem_t room;
+    sem_init(&room, 0, 0);
+    opt.block_bytes = 256 << 10;
+    opt.patience_ns = UINT64_C(3600000000000); /* who waits here hangs */
+    opt.on_room = post;
+    opt.room_ctx = &room;
+    gate_disk(&d, &ops);
+    struct tape_writer *w = open_on(&d, &opt);
+    uint64_t sent = fill_queue(w);
+    assert_in_range(sent, 15 << 20, 17 << 20);
+    assert_false(tape_writer_has_room(w));
+    tape_writer_tick(w, KIT_START + opt.block_ns); /* does not wait, either */
+    assert_int_equal(tape_writer_due_ns(w),
+                     KIT_START + opt.block_ns + opt.patience_ns / 20);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(sem_trywait(&room), -1); /* it is not told for nothing */
+        sem_post(&gate);
+        sem_wait(&room);
+        uint64_t more = fill_queue(w);
+        assert_in_range(more, 64 << 10, 512 << 10);
+        sent += more;
+    }
+    open_gate();
+    struct tape_writer_status st = finish(w);
+    assert_int_equal(st.byte_off, sent);
+    assert_int_equal(st.dropped_bytes, 0);
+    assert_int_equal(kit_contiguous(&d.io, KIT_PATH), sent);
+    sem_destroy(&room);
+    sem_destroy(&gate);
+    sim_release(&d);
+}
+
+static void
+a_loop_does_not_wait_longer_than_its_patience(void **state)
+{
+    (void)state;
+    static uint8_t piece[64 << 10];
+    struct sim_disk d;
+    struct tape_io_ops ops;
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
+    struct tape_record rec = { .ts_ns = KIT_START, .bytes = { piece, sizeof(piece) } };
+    opt.block_bytes = 256 << 10;
+    opt.patience_ns = 1000000000;
+    gate_disk(&d, &ops);
+    struct tape_writer *w = open_on(&d, &opt);
+    fill_queue(w);
+    uint64_t full_ns = clock_mono_ns();
+    while (!tape_writer_has_room(w))
+        usleep(1000);
+    uint64_t waited_ns = clock_mono_ns() - full_ns;
+    assert_true(waited_ns > opt.patience_ns * 9 / 10);
+    /* It has been waited for the queue: now memory is filled, then bytes are dropped, and
+     * nobody waits again. */
+    do {
+        assert_true(tape_writer_has_room(w));
+    } while (tape_writer_append(w, rec) != TAPE_DROPPED);
+    assert_true(clock_mono_ns() - full_ns - waited_ns < opt.patience_ns);
+    /* When the disk goes on, so does the recording, and there is waiting again. */
+    open_gate();
+    while (tape_writer_append(w, rec) == TAPE_DROPPED)
+        usleep(1000);
+    struct tape_writer_status st = finish(w);
+    assert_true(st.dropped_bytes > 0);
+    assert_int_equal(st.gaps, 1);
+    sem_destroy(&gate);
+    sim_release(&d);
+}
+
 /* Waits, within reason, until so much is called safe from the loss of power. */
 static bool
 is_synced_up_to(struct tape_writer *w, uint64_t byte_off)
@@ -406,6 +499,34 @@ refuse_blocks(struct tape_io *io, int fd, const void *p, size_t n, uint64_t off)
 {
     bool is_block = n >= 4 && !memcmp(p, "AHRC", 4);
     return is_block ? -EIO : under->write(io, fd, p, n, off);
+}
+
+static void
+there_is_always_room_when_the_disk_fails(void **state)
+{
+    (void)state;
+    static uint8_t piece[64 << 10];
+    struct sim_disk d;
+    struct tape_io_ops ops;
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
+    struct tape_record rec = { .ts_ns = KIT_START, .bytes = { piece, sizeof(piece) } };
+    sem_t room;
+    sem_init(&room, 0, 0);
+    opt.block_bytes = 256 << 10;
+    opt.on_room = post;
+    opt.room_ctx = &room;
+    gate_disk(&d, &ops);
+    struct tape_writer *w = open_on(&d, &opt);
+    fill_queue(w); /* the first block's write hangs … */
+    ops.write = refuse_blocks;
+    open_gate();
+    sem_wait(&room); /* … and succeeds, the others fail */
+    do {
+        while (!tape_writer_has_room(w))
+            sem_wait(&room);
+    } while (tape_writer_append(w, rec) != TAPE_DROPPED);
+    expect_promise_kept(w, &d);
+    sem_destroy(&room);
 }
 
 static void
@@ -507,6 +628,9 @@ main(void)
         cmocka_unit_test(a_block_is_sealed_when_its_time_is_up),
         cmocka_unit_test(quality_steps_down_while_blocks_pile_up_and_comes_back),
         cmocka_unit_test(a_stuck_disk_holds_the_caller_up_once_then_memory_then_a_gap),
+        cmocka_unit_test(a_loop_is_told_when_there_is_room_again),
+        cmocka_unit_test(a_loop_does_not_wait_longer_than_its_patience),
+        cmocka_unit_test(there_is_always_room_when_the_disk_fails),
         cmocka_unit_test(a_quiet_session_is_synced_each_interval),
         cmocka_unit_test(what_waits_to_be_written_is_not_called_synced),
         cmocka_unit_test(nothing_behind_a_hole_is_called_synced),
