@@ -17,8 +17,9 @@
 
 enum tape_open {
     TAPE_OPEN_READ,
-    TAPE_OPEN_WRITE,  /* existing, read and write */
-    TAPE_OPEN_CREATE, /* must not exist; mode 0600 */
+    TAPE_OPEN_WRITE,   /* existing, read and write */
+    TAPE_OPEN_CREATE,  /* must not exist; mode 0600 */
+    TAPE_OPEN_NO_LINK, /* as READ; -ELOOP for a symbolic link */
 };
 
 struct tape_io;

@@ -25,6 +25,7 @@ files_open(struct tape_io *io, const char *path, enum tape_open how)
         [TAPE_OPEN_READ] = O_RDONLY,
         [TAPE_OPEN_WRITE] = O_RDWR,
         [TAPE_OPEN_CREATE] = O_RDWR | O_CREAT | O_EXCL,
+        [TAPE_OPEN_NO_LINK] = O_RDONLY | O_NOFOLLOW,
     };
     /* O_NONBLOCK: a FIFO under a recording's name must not hang us. */
     int fd = open(path, flags[how] | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);

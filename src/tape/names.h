@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * names.h -- the files of a recording: NAME, its segments NAME.1, NAME.2 …, its tails
- * NAME.tail-<ordinal>, and what repair sets aside as NAME.torn.
+ * NAME.tail-<ordinal>, what repair sets aside as NAME.torn, and NAME.join while it joins.
  */
 #ifndef TAPE_NAMES_H
 #define TAPE_NAMES_H
@@ -14,6 +14,8 @@ enum {
     TAPE_SEGMENTS_MAX = 16, /* with the recording itself; writers stop at 8 */
     TAPE_NAME_ROOM = 32,    /* what the longest suffix takes, at most */
 };
+
+#define TAPE_JOIN_SUFFIX ".join"
 
 /* Each writes a path of at most TAPE_PATH_MAX bytes to dst. Segment 0 is the recording
  * itself. */

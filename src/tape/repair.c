@@ -298,7 +298,7 @@ static int
 join(struct repair *rp, struct err *err)
 {
     char path[TAPE_PATH_MAX];
-    snprintf(path, sizeof(path), "%s.join", rp->path);
+    snprintf(path, sizeof(path), "%s" TAPE_JOIN_SUFFIX, rp->path);
     int r = rp->io->ops->unlink(rp->io, path);
     if (r < 0 && r != -ENOENT)
         return fail(rp, r, "join", err);
