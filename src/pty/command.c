@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "pty/command_priv.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pty/child.h"
+
+/* glibc's own when there is no PATH. */
+#define DEFAULT_PATH "/bin:/usr/bin"
+
+static const char *
+search_path(char *const *envp)
+{
+    for (; envp && *envp; envp++) {
+        if (!strncmp(*envp, "PATH=", 5))
+            return *envp + 5;
+    }
+    return DEFAULT_PATH;
+}
+
+int
+pty_command_paths(const char *command, char *const *envp, struct buf *ret)
+{
+    if (!*command)
+        return 0;
+    if (strchr(command, '/'))
+        return buf_append(ret, command, strlen(command) + 1);
+    const char *dir = search_path(envp);
+    for (;;) {
+        size_t n = strcspn(dir, ":");
+        buf_append(ret, dir, n);
+        if (n) /* an empty one is the current folder */
+            buf_append(ret, "/", 1);
+        buf_append(ret, command, strlen(command) + 1);
+        if (!dir[n])
+            return ret->failed;
+        dir += n + 1;
+    }
+}
+
+/* Not here, but maybe in the next folder. */
+static bool
+goes_on(int errnum)
+{
+    return errnum == EACCES || errnum == ENOENT || errnum == ENOTDIR ||
+           errnum == ESTALE || errnum == ENODEV || errnum == ETIMEDOUT;
+}
+
+int
+pty_command_each(const struct buf *paths, pty_command_try try, void *arg)
+{
+    int last = ENOENT;
+    bool is_denied = false;
+    for (size_t at = 0; at < paths->n;) {
+        char *path = (char *)paths->p + at;
+        last = try(path, arg);
+        if (!goes_on(last))
+            return last;
+        is_denied |= last == EACCES;
+        at += strlen(path) + 1;
+    }
+    return is_denied ? EACCES : last;
+}
+
+static int
+probe(char *path, void *arg)
+{
+    (void)arg;
+    struct stat st;
+    if (stat(path, &st))
+        return errno;
+    if (!S_ISREG(st.st_mode))
+        return EACCES;
+    return eaccess(path, X_OK) ? errno : 0;
+}
+
+int
+pty_command_status(int errnum)
+{
+    return errnum == ENOENT || errnum == ENOTDIR ? 127 : 126;
+}
+
+/* The command as a path is there: what is to be said about that? */
+static int
+explain_file(const char *command, const struct stat *st, int errnum, struct err *err)
+{
+    if (S_ISDIR(st->st_mode))
+        return err_code(err, -EISDIR, "cannot run '%s'", command);
+    if (errnum == ENOENT)
+        return err_set(err, ERR_MISSING,
+                       "cannot run '%s': the interpreter that it asks for is missing",
+                       command);
+    if (errnum == EACCES && S_ISREG(st->st_mode) && !(st->st_mode & 0111))
+        return err_set(err, -EACCES, "cannot run '%s': Permission denied (chmod +x?)",
+                       command);
+    return err_code(err, -errnum, "cannot run '%s'", command);
+}
+
+int
+pty_command_error(const char *command, int errnum, struct err *err)
+{
+    struct stat st;
+    bool is_here = !stat(command, &st);
+    if (strchr(command, '/') && is_here)
+        return explain_file(command, &st, errnum, err);
+    if (strchr(command, '/') || errnum != ENOENT)
+        return err_code(err, -errnum, "cannot run '%s'", command);
+    const char *hint = "";
+    if (is_here && S_ISREG(st.st_mode))
+        hint = " (it is in this folder: put ./ before it)";
+    else if (strpbrk(command, " \t"))
+        hint = " (the command and its arguments are words of their own; "
+               "for a line of shell: sh -c '...')";
+    return err_set(err, ERR_MISSING, "cannot run '%s': command not found%s", command,
+                   hint);
+}
+
+int
+pty_command_check(const char *command, struct err *err)
+{
+    AUTO(buf) paths = { 0 };
+    if (pty_command_paths(command, environ, &paths)) {
+        err_code(err, paths.failed, "cannot run '%s'", command);
+        return 126;
+    }
+    int errnum = pty_command_each(&paths, probe, NULL);
+    if (!errnum)
+        return 0;
+    pty_command_error(command, errnum, err);
+    return pty_command_status(errnum);
+}
