@@ -6,6 +6,10 @@
  * So special bytes are quoted (VLNEXT), long lines are pushed to the reader (VEOF in the
  * middle of a line) every PTY_FEED_PUSH bytes, and the end is a VEOF, two of them in the
  * middle of a line. In raw mode bytes go as they are and there is no end. Pure.
+ *
+ * What no sender can help: where there is no VLNEXT (IEXTEN off), special bytes act as if
+ * they were typed; where there is no VEOF, lines are not pushed and there is no end.
+ * ISTRIP, IUCLC and PARMRK change quoted bytes as well: the reader asked for that.
  */
 #ifndef PTY_FEED_H
 #define PTY_FEED_H
@@ -18,8 +22,8 @@
 enum { PTY_FEED_PUSH = 1024 };
 
 struct pty_feed {
-    size_t line_bytes; /* since the last newline or push */
-    bool is_mid_line;  /* the last byte of the input was no newline */
+    size_t line_bytes; /* at least so many wait in the terminal for the end of the line */
+    bool is_mid_line;  /* there may be some */
 };
 
 /* Appends what makes a terminal in this state take exactly `in`. The state may change
