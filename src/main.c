@@ -11,7 +11,7 @@
 #include "cli/option.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_cat, &cli_pack, &cli_recover, &cli_redact, &cli_render, &cli_verify,
+    &cli_record, &cli_cat, &cli_pack, &cli_recover, &cli_redact, &cli_render, &cli_verify,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };

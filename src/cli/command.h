@@ -34,8 +34,8 @@ struct cli_command {
     int (*run)(const struct cli_command *self, int argc, char **argv, struct err *err);
 };
 
-extern const struct cli_command cli_cat, cli_pack, cli_recover, cli_redact, cli_render,
-    cli_verify;
+extern const struct cli_command cli_cat, cli_pack, cli_record, cli_recover, cli_redact,
+    cli_render, cli_verify;
 
 enum cli_status cli_exit_status(int code);
 /* "ahr NAME: text" on stderr. */

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ahr record: puts a command on a terminal of its own and records it.
+ *
+ * This process becomes the client; the host, forked from it, records.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/signame.h"
+#include "cli/option.h"
+#include "cli/report.h"
+#include "client/client.h"
+#include "host/host.h"
+#include "ipc/message.h"
+#include "library/find.h"
+#include "pty/child.h"
+#include "session/folder.h"
+#include "session/home.h"
+#include "session/meta.h"
+#include "term/term.h"
+
+extern char **environ;
+
+struct args {
+    const char *out_file, *name, *role, *task, *parent;
+    uint64_t quality, block_ms, cols, rows;
+    int view, sync;
+    bool is_forced, keeps_input, is_redacting, is_detachable, is_background, is_quiet;
+};
+
+enum { TASK_MAX = 4096, ROLE_MAX = 64 };
+
+struct record {
+    const struct cli_command *self;
+    const struct args *args;
+    struct pty_tty tty; /* made raw; fd -1: none */
+    int in_fd;          /* -1: nothing is ever sent */
+    bool is_out_terminal;
+    char id[SESSION_ID_LEN + 1];
+    struct buf home, cwd, out_file, tape_path, done_tape_path, env_session;
+    struct library_found parent;
+    char **envp;
+    struct host_options host;
+};
+
+static void
+record_release(struct record *rec)
+{
+    struct buf *bufs[] = { &rec->home,           &rec->cwd,
+                           &rec->out_file,       &rec->tape_path,
+                           &rec->done_tape_path, &rec->env_session };
+    for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
+        buf_release(bufs[i]);
+    library_found_release(&rec->parent);
+    free(rec->envp);
+}
+
+/* -- what the command line asks for -- */
+
+static int
+check_args(const struct args *a, int count, char **argv, struct err *err)
+{
+    if (!count || !argv[0][0])
+        return err_set(err, ERR_USAGE, "no command to record; see 'ahr record -h'");
+    if (a->name && !session_name_is(a->name))
+        return err_set(
+            err, ERR_USAGE,
+            "'%s' is no name for a session: letters, digits, '.', '_' and '-', "
+            "at most 64",
+            a->name);
+    if (a->role && strlen(a->role) > ROLE_MAX)
+        return err_set(err, ERR_USAGE, "--role is longer than %d bytes", ROLE_MAX);
+    if (a->task && strlen(a->task) > TASK_MAX)
+        return err_set(err, ERR_USAGE, "--task is longer than %d bytes", TASK_MAX);
+    if (a->out_file && !*a->out_file)
+        return err_set(err, ERR_USAGE, "--out-file is empty");
+    if (a->is_forced && !a->out_file)
+        return err_set(err, ERR_USAGE, "--force is for --out-file");
+    return 0;
+}
+
+static int
+find_parent(struct record *rec, struct err *err)
+{
+    const char *around = getenv("AHR_SESSION");
+    if (rec->args->parent) {
+        int r = library_find(&rec->parent, rec->args->parent, err);
+        if (r < 0)
+            return r;
+        if (!rec->parent.id[0])
+            return err_set(err, ERR_USAGE, "--parent '%s' is a file, not a session",
+                           rec->args->parent);
+        rec->host.parent = rec->parent.id;
+    } else if (around && session_id_is(around)) {
+        rec->host.parent = around;
+    }
+    if (around && session_id_is(around) && !rec->args->is_quiet)
+        cli_say(rec->self, "this is inside of session %s, which is recorded already",
+                around);
+    return 0;
+}
+
+static int
+find_folder(struct record *rec, struct err *err)
+{
+    char cwd[PATH_MAX];
+    int r = session_home(&rec->home, err);
+    if (r < 0)
+        return r;
+    if (!getcwd(cwd, sizeof(cwd)))
+        return err_sys(err, "cannot tell the current folder");
+    buf_puts(&rec->cwd, cwd);
+    const char *out = rec->args->out_file;
+    if (out)
+        buf_printf(&rec->out_file, "%s%s%s", *out == '/' ? "" : cwd,
+                   *out == '/' ? "" : "/", out);
+    return rec->home.failed | rec->cwd.failed | rec->out_file.failed
+               ? err_code(err, -ENOMEM, "cannot record")
+               : 0;
+}
+
+/* The child's environment is ours, with the session's id in it. */
+static int
+make_environment(struct record *rec, struct err *err)
+{
+    static const char name[] = "AHR_SESSION=";
+    size_t n = 0, kept = 0;
+    while (environ[n])
+        n++;
+    rec->envp = calloc(n + 2, sizeof(*rec->envp));
+    buf_printf(&rec->env_session, "%s%s", name, rec->id);
+    if (!rec->envp || rec->env_session.failed)
+        return err_code(err, -ENOMEM, "cannot record");
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], name, strlen(name)) != 0)
+            rec->envp[kept++] = environ[i];
+    buf_str(&rec->env_session);
+    rec->envp[kept] = (char *)rec->env_session.p;
+    return 0;
+}
+
+/* -- the terminal, or what there is instead -- */
+
+static bool
+is_null_device(int fd)
+{
+    struct stat have, null;
+    return fstat(fd, &have) < 0 ||
+           (stat("/dev/null", &null) == 0 && S_ISCHR(have.st_mode) &&
+            have.st_rdev == null.st_rdev);
+}
+
+static void
+look_at_terminal(struct record *rec)
+{
+    struct host_options *h = &rec->host;
+    bool has_tty = pty_tty_init(&rec->tty, STDIN_FILENO);
+    bool is_typed = has_tty && pty_tty_is_foreground(&rec->tty);
+    rec->is_out_terminal = isatty(STDOUT_FILENO);
+    rec->in_fd = is_typed || !(has_tty || is_null_device(STDIN_FILENO)) ? STDIN_FILENO
+                                                                        : -1;
+    h->termios = has_tty ? &rec->tty.saved : NULL;
+    h->tty_saved = rec->tty.saved;
+    h->tty_raw = rec->tty.raw;
+    if (!is_typed)
+        rec->tty.fd = -1;
+    h->has_terminal = is_typed || rec->is_out_terminal;
+    h->is_lossy = rec->is_out_terminal;
+    h->is_input_piped = !is_typed;
+    h->tty_fd = rec->tty.fd;
+}
+
+static void
+find_size(struct record *rec)
+{
+    uint16_t cols = 80, rows = 24;
+    if (!pty_size(STDOUT_FILENO, &cols, &rows) && !pty_size(STDIN_FILENO, &cols, &rows))
+        pty_size(STDERR_FILENO, &cols, &rows);
+    rec->host.cols = rec->args->cols ? (uint16_t)rec->args->cols : cols;
+    rec->host.rows = rec->args->rows ? (uint16_t)rec->args->rows : rows;
+}
+
+/* -- what is said -- */
+
+/* Once for each home, when something is first recorded there. */
+static void
+warn_of_secrets(struct record *rec)
+{
+    AUTO(buf) path = { 0 };
+    if (rec->args->is_quiet)
+        return;
+    buf_printf(&path, "%s/.secrets-told", buf_str(&rec->home));
+    if (file_make_dirs(buf_str(&rec->home)) < 0)
+        return;
+    int fd = open(buf_str(&path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return;
+    close(fd);
+    cli_say(rec->self, "recordings hold all that is shown, and that may be passwords and "
+                       "keys; only you can read them");
+    cli_say(rec->self,
+            "'ahr record --redact' masks what looks like a secret (this is said "
+            "once)");
+}
+
+static void
+say_now(void *ctx, const char *text)
+{
+    struct record *rec = ctx;
+    /* In raw mode a line does not go back to the left by itself. */
+    const char *cr = rec->tty.is_raw && isatty(STDERR_FILENO) ? "\r" : "";
+    fprintf(stderr, "%s\nahr %s: %s; the command goes on%s\n", cr, rec->self->name, text,
+            cr);
+}
+
+static void
+say_losses(struct record *rec, const struct client_result *done)
+{
+    struct buf text = done->text;
+    if (done->flags & IPC_ENDED_LEFT)
+        cli_say(rec->self, "%s; see 'ahr recover %s'", buf_str(&text),
+                rec->args->out_file ? rec->args->out_file : rec->id);
+    if (done->flags & IPC_ENDED_SUSPECT)
+        cli_say(rec->self,
+                "a sync failed: the recording may not survive a loss of power");
+    if (done->missing_bytes)
+        cli_say(rec->self, "%" PRIu64 " of %" PRIu64 " bytes could not be written",
+                done->missing_bytes, done->bytes);
+}
+
+static void
+say_end(struct record *rec, const struct client_result *done)
+{
+    AUTO(buf) line = { 0 };
+    if (rec->args->is_quiet)
+        return;
+    buf_printf(&line, "session %s: %s", rec->id,
+               session_status_name((enum session_status)done->status));
+    if (done->signo)
+        buf_printf(&line, " (SIG%s)", signame(done->signo));
+    else if (done->exit_code)
+        buf_printf(&line, " (exit %d)", done->exit_code);
+    buf_puts(&line, ", ");
+    cli_count(&line, done->bytes, "byte");
+    buf_printf(&line, " in %.3f s", (double)done->ns / 1e9);
+    if (rec->args->out_file)
+        buf_printf(&line, ", in '%s'", rec->args->out_file);
+    cli_say(rec->self, "%s", buf_str(&line));
+}
+
+/* The end as the user is told it, and the exit status. */
+static int
+conclude(struct record *rec, const struct client_result *done)
+{
+    switch (done->end) {
+    case CLIENT_ENDED:
+        say_losses(rec, done);
+        say_end(rec, done);
+        return done->exit_code;
+    case CLIENT_DETACHED:
+        if (!rec->args->is_quiet)
+            cli_say(rec->self, "session %s goes on", rec->id);
+        return CLI_DONE;
+    case CLIENT_HOST_GONE:
+        cli_say(rec->self,
+                "the recorder of session %s has vanished; what was shown is on disk: "
+                "'ahr recover --all' makes it whole",
+                rec->id);
+        return CLI_FAILED;
+    case CLIENT_LEFT:
+        cli_say(rec->self, "session %s has not ended yet; its recorder goes on", rec->id);
+        return 128 + done->signo;
+    }
+    return CLI_FAILED;
+}
+
+/* -- doing it -- */
+
+static int
+prepare(struct record *rec, char **argv, struct err *err)
+{
+    const struct args *a = rec->args;
+    struct host_options *h = &rec->host;
+    clock_start(&h->clock);
+    int r = find_folder(rec, err);
+    if (!r)
+        r = find_parent(rec, err);
+    if (!r && session_id_make(h->clock.real_ns, rec->id, h->uuid) < 0)
+        r = err_set(err, -EIO, "cannot make a session id");
+    if (!r)
+        r = make_environment(rec, err);
+    if (r < 0)
+        return r;
+    look_at_terminal(rec);
+    find_size(rec);
+    buf_printf(&rec->tape_path, "%s/live/%s/session.ahr", buf_str(&rec->home), rec->id);
+    buf_printf(&rec->done_tape_path, "%s/sessions/%s/session.ahr", buf_str(&rec->home),
+               rec->id);
+    h->home = buf_str(&rec->home);
+    h->id = rec->id;
+    h->out_file = a->out_file ? buf_str(&rec->out_file) : NULL;
+    h->is_forced = a->is_forced;
+    h->argv = argv;
+    h->envp = rec->envp;
+    h->cwd = buf_str(&rec->cwd);
+    h->name = a->name;
+    h->role = a->role;
+    h->task = a->task;
+    h->quality = (int)a->quality;
+    h->block_ns = a->block_ms * 1000000;
+    h->sync = (enum tape_sync)a->sync;
+    h->keeps_input = a->keeps_input;
+    h->is_redacting = a->is_redacting;
+    h->has_client = !a->is_background;
+    h->is_detachable = a->is_detachable || a->is_background;
+    return 0;
+}
+
+static int
+run_client(struct record *rec, int link_fd, struct err *err)
+{
+    struct client_options opt = {
+        .link_fd = link_fd,
+        .in_fd = rec->in_fd,
+        .out_fd = STDOUT_FILENO,
+        .tty = &rec->tty,
+        .is_out_terminal = rec->is_out_terminal,
+        .is_detachable = rec->args->is_detachable,
+        .cols = (uint16_t)rec->args->cols,
+        .rows = (uint16_t)rec->args->rows,
+        .tape_path = rec->host.out_file ? rec->host.out_file : buf_str(&rec->tape_path),
+        .done_tape_path = buf_str(&rec->done_tape_path),
+        .say = say_now,
+        .ctx = rec,
+    };
+    struct client_result done = { 0 };
+    int r = client_run(&opt, &done, err);
+    if (!r)
+        r = conclude(rec, &done);
+    buf_release(&done.text);
+    return r;
+}
+
+static int
+start(struct record *rec, struct err *err)
+{
+    int link_fd;
+    pid_t pid;
+    client_hold_signals();
+    int r = host_start(&rec->host, &link_fd, &pid, err);
+    if (r < 0)
+        return r;
+    r = client_wait_start(link_fd, err);
+    if (r > 0) {
+        cli_say(rec->self, "%s", err->text);
+    } else if (rec->args->is_background) {
+        puts(rec->id);
+    } else {
+        r = run_client(rec, link_fd, err);
+    }
+    close(link_fd);
+    return r;
+}
+
+static int
+run(const struct cli_command *self, int argc, char **argv, struct err *err)
+{
+    const struct tape_writer_options *d = &tape_writer_defaults;
+    struct args args = { .quality = (uint64_t)d->quality,
+                         .block_ms = d->block_ns / 1000000,
+                         .sync = (int)d->sync };
+    int count, r = cli_parse(self, argc, argv, &args, &count, err);
+    if (!r)
+        r = check_args(&args, count, argv, err);
+    if (r)
+        return r;
+    argv[count] = NULL;
+    r = pty_command_check(argv[0], err);
+    if (r) {
+        cli_say(self, "%s", err->text);
+        return r;
+    }
+    struct record rec = { .self = self, .args = &args };
+    r = prepare(&rec, argv, err);
+    if (!r) {
+        warn_of_secrets(&rec);
+        r = start(&rec, err);
+    }
+    record_release(&rec);
+    return r;
+}
+
+static const struct cli_option options[] = {
+    { "out-file", 0, CLI_TEXT, offsetof(struct args, out_file), "FILE.ahr",
+      "record to this file, not into the library", 0, 0 },
+    { "force", 0, CLI_FLAG, offsetof(struct args, is_forced), NULL,
+      "replace an --out-file that is there", 0, 0 },
+    { "brotli-q", 0, CLI_NUMBER, offsetof(struct args, quality), "N",
+      "compression, 0 to 11 (4)", 0, 11 },
+    { "block-ms", 0, CLI_NUMBER, offsetof(struct args, block_ms), "N",
+      "seal a block this many ms after its first record (10000)", 1, 3600000 },
+    { "cols", 0, CLI_NUMBER, offsetof(struct args, cols), "N",
+      "terminal columns (those of this terminal, else 80)", 1, TERM_COLS_MAX },
+    { "rows", 0, CLI_NUMBER, offsetof(struct args, rows), "N",
+      "terminal rows (those of this terminal, else 24)", 1, TERM_ROWS_MAX },
+    { "view", 0, CLI_CHOICE, offsetof(struct args, view), "auto|on|off",
+      "how it is shown; so far always passed through", 0, 0 },
+    { "input", 0, CLI_FLAG, offsetof(struct args, keeps_input), NULL,
+      "record what is typed, too; passwords as stars", 0, 0 },
+    { "redact", 0, CLI_FLAG, offsetof(struct args, is_redacting), NULL,
+      "mask what looks like a secret, on disk and on the screen", 0, 0 },
+    { "sync", 0, CLI_CHOICE, offsetof(struct args, sync), "none|interval|block|always",
+      "when to wait for the disk (interval: each second)", 0, 0 },
+    { "detach", 0, CLI_FLAG, offsetof(struct args, is_detachable), NULL,
+      "when this terminal goes away, the command goes on", 0, 0 },
+    { "background", 0, CLI_FLAG, offsetof(struct args, is_background), NULL,
+      "do not show it; print the session's id and return", 0, 0 },
+    { "name", 0, CLI_TEXT, offsetof(struct args, name), "NAME",
+      "what to call the session", 0, 0 },
+    { "role", 0, CLI_TEXT, offsetof(struct args, role), "ROLE", "what the agent is for",
+      0, 0 },
+    { "task", 0, CLI_TEXT, offsetof(struct args, task), "TEXT", "what it is to do", 0,
+      0 },
+    { "parent", 0, CLI_TEXT, offsetof(struct args, parent), "SESSION",
+      "the session that it belongs to ($AHR_SESSION)", 0, 0 },
+    { "quiet", 'q', CLI_FLAG, offsetof(struct args, is_quiet), NULL,
+      "say nothing but what went wrong", 0, 0 },
+    { 0 },
+};
+
+const struct cli_command cli_record = {
+    "record",
+    "[--out-file FILE.ahr [--force]] [--brotli-q N] [--block-ms N] [--cols N] [--rows N] "
+    "[--view auto|on|off] [--input] [--redact] [--sync none|interval|block|always] "
+    "[--detach] [--background] [--name NAME] [--role ROLE] [--task TEXT] "
+    "[--parent SESSION] [-q] -- CMD [ARG…]",
+    "record a command on a terminal of its own",
+    options,
+    run,
+};

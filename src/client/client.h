@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * client.h -- what `ahr record` does while its host records: passes bytes through between
+ * the user's terminal (or pipes) and the host.
+ *
+ * Byte-transparent both ways. The terminal is put back as it was on every way out.
+ */
+#ifndef CLIENT_CLIENT_H
+#define CLIENT_CLIENT_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "pty/tty.h"
+
+struct client_options {
+    int link_fd; /* to the host */
+    int in_fd;   /* -1: nothing is ever sent */
+    int out_fd;
+    struct pty_tty *tty;                    /* made raw while we are here; fd -1: none */
+    bool is_out_terminal;                   /* it may be skipped forward and repainted */
+    bool is_detachable;                     /* a hang-up leaves the session alone */
+    uint16_t cols, rows;                    /* 0: as the terminal has it, else fixed */
+    const char *tape_path, *done_tape_path; /* the recording now and after its end */
+    void (*say)(void *ctx, const char *text); /* something the user must know now */
+    void *ctx;
+};
+
+enum client_end {
+    CLIENT_ENDED,     /* the session has */
+    CLIENT_HOST_GONE, /* the host has vanished */
+    CLIENT_DETACHED,  /* the session goes on without us */
+    CLIENT_LEFT,      /* told to go again while the host was still busy with the end */
+};
+
+struct client_result {
+    enum client_end end;
+    int signo;       /* what ended it; 0: nothing did */
+    unsigned status; /* enum session_status */
+    int exit_code;
+    uint64_t bytes, missing_bytes, ns, flags;
+    struct buf text; /* what is wrong */
+};
+
+/* Before the host is started: signals wait until the client listens. */
+void client_hold_signals(void);
+/* Waits for the host's first word: 0 when the command runs; else the exit status it asks
+ * for, with the reason. */
+int client_wait_start(int link_fd, struct err *err);
+int client_run(const struct client_options *opt, struct client_result *ret,
+               struct err *err);
+
+#endif

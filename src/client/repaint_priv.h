@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * repaint_priv.h -- a terminal that has missed something, or that was somebody else's for
+ * a while, brought to the right picture from the recording.
+ */
+#ifndef CLIENT_REPAINT_PRIV_H
+#define CLIENT_REPAINT_PRIV_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+/* Appends what shows the screen after the first `off` bytes of the recording; nothing
+ * when it cannot be read. */
+void repaint(struct buf *out, const char *tape_path, uint64_t off);
+/* Appends what ends the modes that a program may have left on when it did not end by
+ * itself. */
+void calm(struct buf *out, const char *tape_path, uint64_t off);
+
+#endif

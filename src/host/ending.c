@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ending.c -- how a session ends, and what is said of it.
+ *
+ * The child has exited by itself, or was told to: then what is left in the PTY is read,
+ * the recording finished, its facts written, its folder moved, and the client told, in
+ * this order.
+ */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/signame.h"
+#include "host/host_priv.h"
+
+enum {
+    GRACE_MS = 5000,      /* for a child that was told to end */
+    SAME_STOP_MS = 500,   /* two signals within this are one request */
+    DRAIN_QUIET_MS = 100, /* a PTY that others keep open has ended when it is silent */
+    DRAIN_MAX_MS = 2000,  /* … or after this */
+    DRAIN_TURNS = 16,     /* at once; more than a PTY can hold */
+};
+
+static void
+on_grace(uv_timer_t *timer)
+{
+    struct host *h = timer->data;
+    if (!h->has_exited)
+        pty_child_signal(&h->child, SIGKILL);
+}
+
+void
+host_stop(struct host *h, int signo)
+{
+    if (h->has_exited || signo <= 0 || signo >= NSIG)
+        return;
+    uint64_t now_ns = clock_mono_ns();
+    if (!h->stop_signo) {
+        h->stop_signo = signo;
+        h->stop_at_ns = now_ns;
+        host_log(h, "SIG%s: the command is told", signame(signo));
+        pty_child_signal(&h->child, signo);
+        uv_timer_start(&h->grace_timer, on_grace, GRACE_MS, 0);
+    } else if (now_ns - h->stop_at_ns >= (uint64_t)SAME_STOP_MS * 1000000) {
+        pty_child_signal(&h->child, SIGKILL);
+    }
+}
+
+void
+host_reap(struct host *h)
+{
+    int status;
+    while (!h->has_exited &&
+           waitpid(h->child.pid, &status, WNOHANG | WUNTRACED) == h->child.pid) {
+        if (WIFSTOPPED(status)) {
+            /* Nobody is there who could continue it. */
+            killpg(h->child.pid, SIGCONT);
+            continue;
+        }
+        h->has_exited = true;
+        h->wait_status = status;
+        h->exit_at_ns = clock_mono_ns();
+        close(h->slave_fd); /* from here on the PTY can come to its end */
+        h->slave_fd = -1;
+        host_try_finish(h);
+    }
+}
+
+static void
+on_drained(uv_timer_t *timer)
+{
+    struct host *h = timer->data;
+    if (!conn_is_full(&h->conn)) /* else there may be something left to read */
+        h->is_pty_closed = true;
+    host_try_finish(h);
+    host_loop_update(h);
+}
+
+void
+host_tell_trouble(struct host *h)
+{
+    struct err err;
+    if (h->is_over || !tape_writer_trouble(h->recorder.tape, &err))
+        return;
+    host_log(h, "%s", err.text);
+    /* Once: what comes later is in the log, and in what is said at the end. */
+    if (!h->has_told_trouble)
+        conn_send_text(&h->conn, IPC_TROUBLE, err.text);
+    h->has_told_trouble = true;
+}
+
+static void
+judge(struct host *h)
+{
+    struct session_meta *m = &h->meta;
+    int status = h->wait_status;
+    if (WIFEXITED(status)) {
+        m->exit_code = WEXITSTATUS(status);
+        m->status = m->exit_code ? SESSION_FAILED : SESSION_COMPLETED;
+    } else {
+        m->exit_code = 128 + WTERMSIG(status);
+        m->status = SESSION_CRASHED;
+        m->signal = signame(WTERMSIG(status));
+    }
+    if (h->stop_signo) {
+        m->status = SESSION_ABORTED;
+        m->signal = signame(h->stop_signo);
+    }
+    m->ended_at_ns = recorder_now_ns(&h->recorder);
+}
+
+static void
+tell_end(struct host *h, uint64_t flags, const char *text)
+{
+    const struct session_meta *m = &h->meta;
+    int signo = h->stop_signo                 ? h->stop_signo
+                : WIFSIGNALED(h->wait_status) ? WTERMSIG(h->wait_status)
+                                              : 0;
+    if (m->is_suspect)
+        flags |= IPC_ENDED_SUSPECT;
+    conn_flush(&h->conn, h->recorder.byte_off);
+    conn_send(&h->conn, &(struct ipc_message){
+                            .selector = IPC_ENDED,
+                            .field = { m->status, (uint64_t)m->exit_code, (uint64_t)signo,
+                                       m->total_bytes, m->missing_bytes,
+                                       m->ended_at_ns - m->started_at_ns, flags },
+                            .bytes = { (const uint8_t *)text, strlen(text) },
+                        });
+}
+
+static void
+finish(struct host *h)
+{
+    struct tape_writer_status st;
+    struct err err = { 0 };
+    uint64_t off = h->recorder.byte_off;
+    host_show(h, recorder_flush(&h->recorder), off);
+    judge(h);
+    host_tell_trouble(h);
+    int r = recorder_finish(&h->recorder, &st, &err);
+    h->is_over = true;
+    h->meta.total_bytes = st.byte_off;
+    h->meta.missing_bytes = st.dropped_bytes + st.unsaved_bytes;
+    h->meta.is_suspect = st.is_suspect;
+    if (!r)
+        r = session_meta_write(h->folder.meta_path, &h->meta, true, &err);
+    /* What is not whole stays in live/, where `recover` looks for it. */
+    if (!r)
+        r = session_folder_finish(&h->folder, &err);
+    host_log(h, "%s%s%s", session_status_name(h->meta.status), r ? ": " : "", err.text);
+    tell_end(h, r ? IPC_ENDED_LEFT : 0, r ? err.text : "");
+}
+
+void
+host_try_finish(struct host *h)
+{
+    if (h->is_over || (conn_is_full(&h->conn) && !h->is_pty_closed))
+        return;
+    host_drain(h, DRAIN_TURNS);
+    bool is_late = clock_mono_ns() - h->exit_at_ns >= (uint64_t)DRAIN_MAX_MS * 1000000;
+    if (!h->is_pty_closed && !is_late) {
+        uv_timer_start(&h->drain_timer, on_drained, DRAIN_QUIET_MS, 0);
+        return;
+    }
+    finish(h);
+    uv_poll_stop(&h->pty_poll);
+    h->pty_events = 0;
+    if (!conn_has_waiting(&h->conn)) {
+        conn_close(&h->conn);
+        host_loop_close(h);
+    }
+}

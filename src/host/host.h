@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * host.h -- the recorder: a process of its own that has the agent's terminal and writes
+ * the recording, whatever becomes of those who watch.
+ */
+#ifndef HOST_HOST_H
+#define HOST_HOST_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <termios.h>
+
+#include "base/clock.h"
+#include "session/id.h"
+#include "tape/writer.h"
+
+/* All borrowed. */
+struct host_options {
+    const char *home; /* absolute */
+    const char *id;
+    uint8_t uuid[16];
+    struct clock clock;
+    const char *out_file; /* absolute; NULL: into the library */
+    bool is_forced;       /* … in place of what is there */
+
+    char *const *argv, *const *envp; /* of the command */
+    const char *cwd, *name, *role, *task, *parent;
+    uint16_t cols, rows;
+    const struct termios *termios; /* the PTY's; NULL: as for input that is not typed */
+
+    int quality;
+    uint64_t block_ns;
+    enum tape_sync sync;
+    bool keeps_input, is_redacting;
+
+    bool has_client;     /* false: nobody is attached */
+    bool is_detachable;  /* goes on when its client hangs up */
+    bool has_terminal;   /* the client's stdin or stdout is one: it may vanish */
+    bool is_lossy;       /* its stdout is one: it is skipped forward when it lags */
+    bool is_input_piped; /* what it sends was not typed */
+    int tty_fd;          /* the terminal that the client makes raw; -1: none */
+    struct termios tty_saved, tty_raw;
+};
+
+/*
+ * Forks the host. It says IPC_STARTED or IPC_FAILED over *ret_link_fd before anything
+ * else (also without a client), and IPC_ENDED when all is on disk. Signals that the
+ * caller blocks stay blocked until the host listens to them.
+ */
+int host_start(const struct host_options *opt, int *ret_link_fd, pid_t *ret_pid,
+               struct err *err);
+
+#endif

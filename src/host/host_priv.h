@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * host_priv.h -- the state of a host, and what its files do for each other.
+ *
+ *   host.c     the process: fork, descriptors, start
+ *   loop.c     what happens when: PTY, client, timers, signals
+ *   ending.c   how a session ends, and what is said of it
+ */
+#ifndef HOST_HOST_PRIV_H
+#define HOST_HOST_PRIV_H
+
+#include <uv.h>
+
+#include "host/conn_priv.h"
+#include "host/feeder_priv.h"
+#include "host/recorder_priv.h"
+#include "pty/child.h"
+#include "session/folder.h"
+#include "session/meta.h"
+
+enum { HOST_SIGNALS = 6 };
+
+struct host {
+    const struct host_options *opt;
+    struct session_folder folder;
+    struct session_meta meta;
+    struct recorder recorder;
+    struct pty_child child;
+    int slave_fd; /* ours: as long as it is open, reading never meets an end */
+    struct feeder feeder;
+    struct conn conn;
+    int log_fd;
+
+    struct redact *redact;
+    struct buf cmd; /* the command line, masked, each with its NUL */
+    const char **cmd_list;
+
+    /* loop.c */
+    uv_loop_t loop;
+    uv_poll_t pty_poll, conn_poll;
+    int pty_events, conn_events; /* what is polled for now */
+    bool is_pty_closed;
+    uv_timer_t tape_timer, rest_timer, lag_timer, input_timer;
+    uv_signal_t signals[HOST_SIGNALS];
+    uint64_t turn_at_ns; /* when the PTY was last read; monotonic */
+    size_t turn_bytes;   /* … and how much came */
+
+    /* ending.c */
+    uv_timer_t grace_timer, drain_timer;
+    int stop_signo;      /* why we end it; 0: we do not */
+    uint64_t stop_at_ns; /* monotonic */
+    bool has_exited;
+    int wait_status;
+    uint64_t exit_at_ns; /* monotonic */
+    bool is_over;        /* all is on disk, IPC_ENDED is sent */
+    bool has_told_trouble;
+};
+
+/* -- loop.c -- */
+
+void host_loop_init(struct host *h);
+void host_loop_run(struct host *h);
+/* Polls for what can be done now; after anything has changed. */
+void host_loop_update(struct host *h);
+/* Reads what the PTY has, at most so many times 64 KiB, records and shows it. False when
+ * there is nothing left. */
+bool host_drain(struct host *h, unsigned turns);
+/* Shows what has just been recorded and begins at off. */
+void host_show(struct host *h, struct view bytes, uint64_t off);
+/* Lets nothing keep the loop alive but the client. */
+void host_loop_close(struct host *h);
+
+/* -- ending.c -- */
+
+/* A signal or a hang-up asks for the end. */
+void host_stop(struct host *h, int signo);
+/* SIGCHLD */
+void host_reap(struct host *h);
+/* The child has exited: ends the session when the PTY is empty. */
+void host_try_finish(struct host *h);
+/* Tells of new trouble with the disk. */
+void host_tell_trouble(struct host *h);
+
+/* -- host.c -- */
+
+void host_log(struct host *h, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
