@@ -57,6 +57,8 @@ host_drain(struct host *h, unsigned turns)
     do {
         n = h->is_pty_closed ? 0 : read_turn(h, bytes);
         h->turn_bytes = n;
+        if (n)
+            uv_timer_stop(&h->rest_timer);
         uint64_t off = h->recorder.byte_off;
         if (n)
             host_show(h, recorder_output(&h->recorder, (struct view){ bytes, n }), off);
@@ -230,6 +232,19 @@ on_lag(uv_timer_t *timer)
     host_loop_update(h);
 }
 
+void
+host_on_room(void *ctx)
+{
+    struct host *h = ctx;
+    uv_async_send(&h->room);
+}
+
+static void
+on_room(uv_async_t *room)
+{
+    host_loop_update(room->data);
+}
+
 static void
 on_input(uv_timer_t *timer)
 {
@@ -243,7 +258,7 @@ set_timer(uv_timer_t *timer, uv_timer_cb fn, bool is_wanted, uint64_t ms)
 {
     if (!is_wanted)
         uv_timer_stop(timer);
-    else if (!uv_is_active((uv_handle_t *)timer))
+    else if (!uv_is_active((uv_handle_t *)timer) || uv_timer_get_due_in(timer) > ms)
         uv_timer_start(timer, fn, ms, 0);
 }
 
@@ -280,7 +295,9 @@ host_loop_update(struct host *h)
     if (h->is_over)
         return;
     bool has_input = feeder_has_waiting(&h->feeder) && !h->has_exited;
-    int events = is_full ? 0 : UV_READABLE;
+    /* Better to leave it in the PTY, which holds the child up, than to wait here. */
+    bool is_ready = !is_full && tape_writer_has_room(h->recorder.tape);
+    int events = is_ready ? UV_READABLE : 0;
     if (has_input)
         events |= UV_WRITABLE;
     set_poll(&h->pty_poll, &h->pty_events, h->is_pty_closed ? 0 : events, on_pty);
@@ -324,7 +341,8 @@ host_loop_init(struct host *h)
     uv_loop_init(&h->loop);
     uv_poll_init(&h->loop, &h->pty_poll, h->child.master_fd);
     uv_poll_init(&h->loop, &h->conn_poll, h->conn.fd);
-    h->pty_poll.data = h->conn_poll.data = h;
+    uv_async_init(&h->loop, &h->room, on_room);
+    h->pty_poll.data = h->conn_poll.data = h->room.data = h;
     uv_timer_t *timers[] = { &h->tape_timer,  &h->rest_timer,  &h->lag_timer,
                              &h->input_timer, &h->grace_timer, &h->drain_timer };
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++)

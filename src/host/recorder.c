@@ -15,7 +15,8 @@ open_masks(struct recorder *r, const struct host_options *opt, struct redact *re
 
 int
 recorder_open(struct recorder *r, const char *tape_path, const struct host_options *opt,
-              struct redact *redact, struct err *err)
+              struct redact *redact, void (*on_room)(void *ctx), void *ctx,
+              struct err *err)
 {
     *r = (struct recorder){ .clock = opt->clock };
     struct tape_writer_options tape = tape_writer_defaults;
@@ -25,6 +26,8 @@ recorder_open(struct recorder *r, const char *tape_path, const struct host_optio
     tape.start_ts_ns = opt->clock.real_ns;
     tape.cols = opt->cols;
     tape.rows = opt->rows;
+    tape.on_room = on_room;
+    tape.room_ctx = ctx;
     memcpy(tape.session_id, opt->uuid, sizeof(tape.session_id));
     int e = redact ? open_masks(r, opt, redact) : 0;
     if (e < 0)
