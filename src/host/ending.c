@@ -140,6 +140,7 @@ finish(struct host *h)
     int r = recorder_finish(&h->recorder, &st, &err);
     h->is_over = true;
     h->meta.total_bytes = st.byte_off;
+    h->meta.gaps = st.gaps;
     h->meta.missing_bytes = st.dropped_bytes + st.unsaved_bytes;
     h->meta.is_suspect = st.is_suspect;
     if (!r)

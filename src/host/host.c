@@ -20,11 +20,7 @@
 #include "base/file.h"
 #include "host/host_priv.h"
 #include "redact/own.h"
-#if __has_include("tape/remove.h")
 #include "tape/remove.h"
-#else
-#define tape_remove(a, b, c) 0
-#endif
 
 void
 host_log(struct host *h, const char *fmt, ...)
