@@ -41,6 +41,7 @@ struct client {
     bool has_ended;      /* the host has said all */
     bool is_done;        /* … and so have we */
     size_t window;       /* input that may still be sent */
+    uint16_t cols, rows; /* the host knows */
     uint64_t next_off;   /* of the output that comes next */
     uint64_t stop_at_ns; /* the first signal that asked for the end */
     struct queue from_host, to_host, out;
@@ -306,9 +307,15 @@ tell_size(struct client *c)
     int fd = c->opt->is_out_terminal ? c->opt->out_fd : c->opt->tty->fd;
     if (fd < 0 || !pty_size(fd, &cols, &rows))
         return;
-    say(c, (struct ipc_message){ .selector = IPC_RESIZE,
-                                 .field = { c->opt->cols ? c->opt->cols : cols,
-                                            c->opt->rows ? c->opt->rows : rows } });
+    if (c->opt->has_fixed_cols)
+        cols = c->opt->cols;
+    if (c->opt->has_fixed_rows)
+        rows = c->opt->rows;
+    if (cols == c->cols && rows == c->rows)
+        return;
+    c->cols = cols;
+    c->rows = rows;
+    say(c, (struct ipc_message){ .selector = IPC_RESIZE, .field = { cols, rows } });
 }
 
 static void
@@ -336,6 +343,10 @@ static void
 stop(struct client *c, int signo)
 {
     uint64_t now_ns = clock_mono_ns();
+    if (c->has_ended) { /* nothing keeps us but a terminal that takes no more */
+        c->is_done = true;
+        return;
+    }
     if (c->stop_at_ns && now_ns - c->stop_at_ns > (uint64_t)PATIENCE_MS * 1000000) {
         c->result->end = CLIENT_LEFT;
         c->result->signo = signo;
@@ -357,8 +368,7 @@ handle_signals(struct client *c)
     for (int signo; (signo = signals_next());)
         switch (signo) {
         case SIGWINCH:
-            if (!c->opt->cols || !c->opt->rows)
-                tell_size(c);
+            tell_size(c);
             break;
         case SIGTSTP:
         case SIGTTOU:
@@ -427,13 +437,16 @@ leave(struct client *c)
 int
 client_run(const struct client_options *opt, struct client_result *ret, struct err *err)
 {
-    struct client c = { .opt = opt, .result = ret, .window = WINDOW };
+    struct client c = {
+        .opt = opt, .result = ret, .window = WINDOW, .cols = opt->cols, .rows = opt->rows
+    };
     c.is_input_open = opt->in_fd >= 0;
     c.in_fd = c.is_input_open ? own_fd(opt->in_fd, O_RDONLY) : -1;
     c.out_fd = own_fd(opt->out_fd, O_WRONLY);
     if (opt->tty->fd >= 0 && pty_tty_set_raw(opt->tty) < 0)
         return err_sys(err, "cannot set up the terminal");
     signals_listen();
+    tell_size(&c); /* it may have changed before we listened */
     while (!c.is_done && !(c.has_ended && !queue_size(&c.out)))
         step(&c);
     leave(&c);

@@ -18,11 +18,12 @@ struct client_options {
     int link_fd; /* to the host */
     int in_fd;   /* -1: nothing is ever sent */
     int out_fd;
-    struct pty_tty *tty;                    /* made raw while we are here; fd -1: none */
-    bool is_out_terminal;                   /* it may be skipped forward and repainted */
-    bool is_detachable;                     /* a hang-up leaves the session alone */
-    uint16_t cols, rows;                    /* 0: as the terminal has it, else fixed */
-    const char *tape_path, *done_tape_path; /* the recording now and after its end */
+    struct pty_tty *tty;                 /* made raw while we are here; fd -1: none */
+    bool is_out_terminal;                /* it may be skipped forward and repainted */
+    bool is_detachable;                  /* a hang-up leaves the session alone */
+    uint16_t cols, rows;                 /* as the host was told */
+    bool has_fixed_cols, has_fixed_rows; /* … and they stay, whatever the terminal has */
+    const char *tape_path, *done_tape_path;   /* the recording now and after its end */
     void (*say)(void *ctx, const char *text); /* something the user must know now */
     void *ctx;
 };

@@ -151,6 +151,12 @@ conn_flush(struct conn *c, uint64_t off)
     }
     buf_clear(&c->out);
     c->out_at = 0;
+    conn_end_skip(c, off);
+}
+
+void
+conn_end_skip(struct conn *c, uint64_t off)
+{
     if (!c->is_skipping)
         return;
     c->is_skipping = false;

@@ -37,6 +37,8 @@ bool conn_has_waiting(const struct conn *c);
 bool conn_is_full(const struct conn *c);
 /* Drops the output that waits, from now on. */
 void conn_skip(struct conn *c);
+/* There will be no more: a client that is being skipped is told to go on at off. */
+void conn_end_skip(struct conn *c, uint64_t off);
 /* The next message: 1, 0 when there is none yet, -ECONNRESET at the end, -EPROTO. The
  * message's bytes are borrowed until the next call. */
 int conn_next(struct conn *c, struct ipc_message *ret);

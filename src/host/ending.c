@@ -53,8 +53,10 @@ host_reap(struct host *h)
     while (!h->has_exited &&
            waitpid(h->child.pid, &status, WNOHANG | WUNTRACED) == h->child.pid) {
         if (WIFSTOPPED(status)) {
-            /* Nobody is there who could continue it. */
-            killpg(h->child.pid, SIGCONT);
+            /* Nobody is there who could continue it. But one that is not in the
+             * foreground and wants the terminal would only be stopped again. */
+            if (WSTOPSIG(status) != SIGTTIN && WSTOPSIG(status) != SIGTTOU)
+                killpg(h->child.pid, SIGCONT);
             continue;
         }
         h->has_exited = true;
@@ -119,6 +121,7 @@ tell_end(struct host *h, uint64_t flags, const char *text)
     if (m->is_suspect)
         flags |= IPC_ENDED_SUSPECT;
     conn_flush(&h->conn, h->recorder.byte_off);
+    conn_end_skip(&h->conn, h->recorder.byte_off);
     conn_send(&h->conn, &(struct ipc_message){
                             .selector = IPC_ENDED,
                             .field = { m->status, (uint64_t)m->exit_code, (uint64_t)signo,

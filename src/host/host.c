@@ -186,6 +186,8 @@ write_first_meta(struct host *h)
     mask_command(h);
     if (session_meta_write(h->folder.meta_path, &h->meta, false, &err) < 0)
         host_log(h, "%s", err.text); /* it is tried again at the end */
+    if (o->sync != TAPE_SYNC_NONE)
+        (void)file_sync_dir(h->folder.dir); /* that there is a session, and its name */
 }
 
 static void
