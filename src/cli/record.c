@@ -203,6 +203,7 @@ warn_of_secrets(struct record *rec)
     int fd = open(buf_str(&path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
+    (void)fchmod(fd, 0600); /* whatever the umask */
     close(fd);
     cli_say(rec->self, "recordings hold all that is shown, and that may be passwords and "
                        "keys; only you can read them");

@@ -329,6 +329,8 @@ static void
 resume(struct client *c)
 {
     struct pty_tty *tty = c->opt->tty;
+    if (c->has_hung_up) /* the kernel continues those whose terminal goes away */
+        return;
     if (tty->fd >= 0 && !pty_tty_is_foreground(tty)) {
         suspend(c);
         return;

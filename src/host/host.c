@@ -68,6 +68,8 @@ static void
 leave_terminal(struct host *h)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (h->opt->tty_fd >= 0)
+        h->tty_fd = fcntl(h->tty_fd, F_DUPFD_CLOEXEC, 3);
     for (int fd = 0; fd < 3; fd++)
         dup2(null, fd);
     int keep[] = { h->conn.fd,       h->opt->tty_fd,    h->child.master_fd,
@@ -136,19 +138,26 @@ undo(struct host *h)
     session_folder_discard(&h->folder);
 }
 
+/* What cannot be masked is not written, but recorded it is all the same. */
+static void
+open_rules(struct host *h)
+{
+    struct err ignored;
+    if (!h->redact && redact_own_open(&h->redact, NULL, &ignored) < 0 &&
+        redact_open(&h->redact, NULL, &ignored) < 0)
+        h->redact = NULL;
+}
+
 /* The command line for meta: masked, or nothing of it but the command. */
 static void
 mask_command(struct host *h)
 {
-    struct err ignored;
     size_t n = 0;
     while (h->opt->argv[n])
         n++;
     h->cmd_list = calloc(n, sizeof(*h->cmd_list));
     if (!h->cmd_list)
         return;
-    if (!h->redact && redact_own_open(&h->redact, NULL, &ignored) < 0)
-        (void)redact_open(&h->redact, NULL, &ignored);
     if (!h->redact ||
         redact_argv(h->redact, n, (const char *const *)h->opt->argv, &h->cmd) < 0) {
         h->cmd_list[0] = h->opt->argv[0];
@@ -162,11 +171,21 @@ mask_command(struct host *h)
     h->meta.cmd = h->cmd_list;
 }
 
+/* A text for meta: masked, or left out. */
+static const char *
+mask_text(struct host *h, const char *text)
+{
+    if (!text || !h->redact || redact_text(h->redact, text, strlen(text), &h->task) < 0)
+        return NULL;
+    return buf_str(&h->task);
+}
+
 static void
 write_first_meta(struct host *h)
 {
     const struct host_options *o = h->opt;
     struct err err;
+    open_rules(h);
     h->meta = (struct session_meta){
         .id = o->id,
         .status = SESSION_ACTIVE,
@@ -176,7 +195,7 @@ write_first_meta(struct host *h)
         .quality = o->quality,
         .name = o->name,
         .role = o->role,
-        .task = o->task,
+        .task = mask_text(h, o->task),
         .parent = o->parent,
         .cwd = o->cwd,
         .exit_code = -1,
@@ -238,7 +257,7 @@ start(struct host *h, struct err *err, int *ret_status)
 static int
 run(const struct host_options *opt, int link_fd)
 {
-    struct host h = { .opt = opt, .log_fd = -1, .slave_fd = -1 };
+    struct host h = { .opt = opt, .log_fd = -1, .slave_fd = -1, .tty_fd = -1 };
     struct err err = { 0 };
     int status = 0;
     conn_init(&h.conn, link_fd, opt->is_lossy);

@@ -29,11 +29,13 @@ struct host {
     int slave_fd; /* ours: as long as it is open, reading never meets an end */
     struct feeder feeder;
     struct conn conn;
+    int tty_fd; /* the client's terminal, to be put back; -1: none */
     int log_fd;
 
     struct redact *redact;
     struct buf cmd; /* the command line, masked, each with its NUL */
     const char **cmd_list;
+    struct buf task; /* masked */
 
     /* loop.c */
     uv_loop_t loop;

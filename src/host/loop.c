@@ -140,8 +140,8 @@ lose_client(struct host *h)
 {
     const struct host_options *o = h->opt;
     close_conn(h);
-    if (o->tty_fd >= 0)
-        pty_tty_restore_left(o->tty_fd, &o->tty_saved, &o->tty_raw);
+    if (h->tty_fd >= 0)
+        pty_tty_restore_left(h->tty_fd, &o->tty_saved, &o->tty_raw);
     host_log(h, "the client has vanished");
     if (!o->has_terminal)
         hang_up(h);
