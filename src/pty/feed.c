@@ -88,12 +88,21 @@ folded(const struct termios *s, uint8_t byte)
 }
 
 static void
-roles_init(struct roles *r, const struct termios *s)
+fold_roles(struct roles *r, const struct termios *s)
 {
-    struct roles plain = { 0 };
-    give_roles(&plain, s);
+    if (!(s->c_iflag & (ISTRIP | IUCLC)))
+        return;
+    struct roles plain = *r;
     for (int i = 0; i < 256; i++)
         r->of[i] = plain.of[folded(s, (uint8_t)i)];
+}
+
+static void
+roles_init(struct roles *r, const struct termios *s)
+{
+    *r = (struct roles){ 0 };
+    give_roles(r, s);
+    fold_roles(r, s);
     r->push = s->c_cc[VEOF];
     r->quote = s->c_cc[VLNEXT];
     r->start = s->c_cc[VSTART];
