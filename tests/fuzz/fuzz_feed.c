@@ -10,7 +10,7 @@
 #include "fuzz/fuzz.h"
 #include "pty/feed.h"
 
-enum { QUEUE_BYTES = 4095 };
+enum { QUEUE_BYTES = 4095, INPUT_BYTES = 8000 };
 
 struct model {
     const struct termios *s;
@@ -158,7 +158,7 @@ make_settings(struct termios *s, struct view *in)
 static void
 make_bytes(struct view in, struct buf *ret)
 {
-    while (in.n) {
+    while (in.n && ret->n < INPUT_BYTES) {
         uint8_t byte = fuzz_byte(&in);
         size_t times = 1 + fuzz_byte(&in) * 5U;
         uint8_t *p = buf_grow(ret, times);

@@ -41,7 +41,9 @@ static int
 remove_folder(void **state)
 {
     DIR *d = opendir(*state);
-    for (struct dirent *e; d && (e = readdir(d));)
+    if (!d)
+        return -1;
+    for (struct dirent *e; (e = readdir(d));)
         unlinkat(dirfd(d), e->d_name, 0);
     closedir(d);
     rmdir(*state);
