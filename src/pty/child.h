@@ -29,8 +29,8 @@ int pty_command_check(const char *command, struct err *err);
 /*
  * Forks a child that has a new session with the PTY as its controlling terminal and 0, 1,
  * 2; every signal unblocked and with its default action. termios: of the user's terminal,
- * or NULL for sane defaults without echo (input comes from a pipe: it is not typed).
- * envp: the child's environment.
+ * or NULL for sane defaults without echo and ^S (input comes from a pipe: nobody types).
+ * envp: the child's environment, in whose PATH the command is looked for.
  */
 int pty_child_fork(struct pty_child *ret, char *const *argv, char *const *envp,
                    const struct termios *termios, uint16_t cols, uint16_t rows,

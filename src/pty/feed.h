@@ -9,7 +9,9 @@
  *
  * What no sender can help: where there is no VLNEXT (IEXTEN off), special bytes act as if
  * they were typed; where there is no VEOF, lines are not pushed and there is no end.
- * ISTRIP, IUCLC and PARMRK change quoted bytes as well: the reader asked for that.
+ * ISTRIP, IUCLC and PARMRK change quoted bytes as well: the reader asked for that. With
+ * IXON, Linux since 6.0 heeds also a quoted VSTOP that does not fit into its queue yet: a
+ * VSTART goes behind each, and helps unless a write to the terminal ends between the two.
  */
 #ifndef PTY_FEED_H
 #define PTY_FEED_H

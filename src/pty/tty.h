@@ -20,6 +20,7 @@ bool pty_tty_init(struct pty_tty *t, int fd);
 /* Is this process in the terminal's foreground? True also where it is not our controlling
  * terminal and cannot stop us. */
 bool pty_tty_is_foreground(const struct pty_tty *t);
+/* 0 or -errno; in the background SIGTTOU comes, and -EINTR where that has a handler. */
 int pty_tty_set_raw(struct pty_tty *t);
 void pty_tty_restore(struct pty_tty *t);
 /* What another process does for one that could not: puts the saved state back if the
