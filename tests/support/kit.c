@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/kit.h"
 
-#include <dirent.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -224,16 +224,34 @@ kit_make_dir(void)
     return strdup(path);
 }
 
+static int
+remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    return remove(path);
+}
+
 void
 kit_remove_dir(char *dir)
 {
-    DIR *d = opendir(dir);
-    for (struct dirent *e; d && (e = readdir(d));)
-        unlinkat(dirfd(d), e->d_name, 0);
-    if (d)
-        closedir(d);
-    rmdir(dir);
+    nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     free(dir);
+}
+
+int
+kit_enter_dir(void **state)
+{
+    *state = kit_make_dir();
+    return chdir(*state);
+}
+
+int
+kit_leave_dir(void **state)
+{
+    umask(022);
+    int r = chdir("/");
+    kit_remove_dir(*state);
+    return r;
 }
 
 void

@@ -76,5 +76,10 @@ int kit_times(int normal, int thorough);
 /* A new folder, and its removal with all in it. */
 char *kit_make_dir(void);
 void kit_remove_dir(char *dir);
+/* Before and after a test: such a folder is *state and the current one. */
+int kit_enter_dir(void **state);
+int kit_leave_dir(void **state);
+#define KIT_IN_DIR(test) \
+    cmocka_unit_test_setup_teardown(test, kit_enter_dir, kit_leave_dir)
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* base_test.c -- buffers, numbers, UTF-8, JSON, the clock, errors. */
+/* base_test.c -- buffers, numbers, UTF-8, JSON, the clock, errors, files. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -17,6 +18,7 @@
 #include "base/num.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
+#include "support/kit.h"
 
 static void
 a_buffer_stops_at_its_ceiling_and_stays_as_it_was(void **state)
@@ -188,6 +190,92 @@ paths_are_taken_apart(void **state)
     assert_string_equal(file_name("x.ahr"), "x.ahr");
 }
 
+static struct view
+text_view(const char *text)
+{
+    return (struct view){ (const uint8_t *)text, strlen(text) };
+}
+
+static void
+assert_file(const char *path, const char *text)
+{
+    AUTO(buf) b = { 0 };
+    assert_int_equal(file_slurp(path, &b), 0);
+    assert_string_equal(buf_str(&b), text);
+}
+
+static unsigned
+mode_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_mode & 07777;
+}
+
+static void
+a_file_is_replaced_whole_and_private(void **state)
+{
+    (void)state;
+    static const mode_t masks[] = { 0777, 0 };
+    for (size_t i = 0; i < 2; i++) {
+        umask(masks[i]);
+        assert_int_equal(file_replace("x", text_view("first, and long"), true, NULL), 0);
+        assert_int_equal(file_replace("./x", text_view("second"), false, NULL), 0);
+        assert_file("x", "second");
+        assert_int_equal(mode_of("x"), 0600);
+        assert_int_equal(access("x.new", F_OK), -1);
+        unlink("x");
+    }
+}
+
+static void
+what_a_killed_writer_left_is_in_nobodys_way(void **state)
+{
+    (void)state;
+    assert_int_equal(file_replace("other", text_view("not ours"), false, NULL), 0);
+    assert_int_equal(symlink("other", "x.new"), 0);
+    assert_int_equal(file_replace("x", text_view("whole"), false, NULL), 0);
+    assert_file("x", "whole");
+    assert_file("other", "not ours");
+}
+
+static void
+a_file_that_cannot_be_replaced_stays_and_nothing_is_left(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_int_equal(mkdir("x", 0700), 0);
+    assert_int_equal(file_replace("x", text_view("text"), true, &err), -EISDIR);
+    assert_string_equal(err.text, "cannot write 'x': Is a directory");
+    assert_int_equal(access("x.new", F_OK), -1);
+    assert_int_equal(file_replace("none/x", text_view("text"), true, &err), ERR_MISSING);
+}
+
+static void
+folders_are_made_private_and_old_ones_left_alone(void **state)
+{
+    (void)state;
+    char too_long[5000];
+    memset(too_long, 'a', sizeof(too_long));
+    too_long[sizeof(too_long) - 1] = 0;
+    assert_int_equal(mkdir("old", 0755), 0);
+    umask(0777);
+    assert_int_equal(file_make_dirs("old/a//b/c/"), 0);
+    assert_int_equal(file_make_dirs("old/a/b/c"), 0);
+    umask(0);
+    assert_int_equal(file_make_dirs("wide/open"), 0);
+    assert_int_equal(mode_of("old"), 0755);
+    static const char *const made[] = { "old/a", "old/a/b", "old/a/b/c", "wide",
+                                        "wide/open" };
+    for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+        assert_int_equal(mode_of(made[i]), 0700);
+    assert_int_equal(file_make_dirs("/"), 0);
+    assert_int_equal(file_make_dirs(""), -ENOENT);
+    assert_int_equal(file_make_dirs(too_long), -ENAMETOOLONG);
+    assert_int_equal(file_replace("file", text_view(""), false, NULL), 0);
+    assert_int_equal(file_make_dirs("file/a/b"), -ENOTDIR);
+}
+
 static void
 ids_are_random_and_of_version_4(void **state)
 {
@@ -213,6 +301,10 @@ main(void)
         cmocka_unit_test(the_clock_runs_forward_beside_the_wall_clock),
         cmocka_unit_test(errors_name_the_thing_and_the_reason),
         cmocka_unit_test(paths_are_taken_apart),
+        KIT_IN_DIR(a_file_is_replaced_whole_and_private),
+        KIT_IN_DIR(what_a_killed_writer_left_is_in_nobodys_way),
+        KIT_IN_DIR(a_file_that_cannot_be_replaced_stays_and_nothing_is_left),
+        KIT_IN_DIR(folders_are_made_private_and_old_ones_left_alone),
         cmocka_unit_test(ids_are_random_and_of_version_4),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
