@@ -340,21 +340,6 @@ session_folder_discard(struct session_folder *f)
 
 /* -- somebody else's -- */
 
-/* The lock of a folder, made where it is missing: a descriptor, ERR_BUSY, or -errno. */
-static int
-take_lock(int dir_fd)
-{
-    int fd = openat(dir_fd, "lock",
-                    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    if (fd < 0)
-        return -errno;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-        return fd;
-    int r = errno == EWOULDBLOCK ? ERR_BUSY : -errno;
-    close(fd);
-    return r;
-}
-
 /* Does the path still name this folder? Its holder may have moved it before we got the
  * lock. */
 static bool
@@ -365,13 +350,31 @@ is_at(int dir_fd, const char *path)
            held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
+/* The lock of the folder at path: a descriptor, ERR_BUSY, or -errno. Made where it is
+ * missing, but not in one that was moved away: there its holder has removed it. */
+static int
+take_lock(int dir_fd, const char *path)
+{
+    const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    int fd = openat(dir_fd, "lock", flags);
+    if (fd < 0 && errno == ENOENT && is_at(dir_fd, path))
+        fd = openat(dir_fd, "lock", flags | O_CREAT, 0600);
+    if (fd < 0)
+        return -errno;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+    int r = errno == EWOULDBLOCK ? ERR_BUSY : -errno;
+    close(fd);
+    return r;
+}
+
 static int
 take(struct session_folder *f)
 {
     int dir_fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir_fd < 0)
         return -errno;
-    int r = f->lock_fd = take_lock(dir_fd);
+    int r = f->lock_fd = take_lock(dir_fd, f->dir);
     if (r >= 0)
         r = is_at(dir_fd, f->dir) ? 0 : -ENOENT;
     close(dir_fd);
@@ -423,7 +426,7 @@ static void
 remove_unheld(const char *path)
 {
     int dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    int lock_fd = dir_fd < 0 ? -1 : take_lock(dir_fd);
+    int lock_fd = dir_fd < 0 ? -1 : take_lock(dir_fd, path);
     if (lock_fd >= 0) {
         remove_folder(path);
         close(lock_fd);
