@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* A meta.json that parses is one with status `interrupted` afterwards, and keeps whatever
+ * else was in it; what does not parse is left alone by both. */
+#include <jansson.h>
+
+#include "fuzz/fuzz.h"
+#include "session/meta_priv.h"
+
+static bool
+is_set_by_us(const char *key)
+{
+    return !strcmp(key, "status") || !strcmp(key, "totalBytes") ||
+           !strcmp(key, "endedAtNs");
+}
+
+/* Every pair of `was` is in `is`, in the same order. */
+static void
+check_kept(json_t *was, json_t *is)
+{
+    void *at = json_object_iter(is);
+    const char *key;
+    json_t *value;
+    json_object_foreach(was, key, value)
+    {
+        CHECK(at && !strcmp(json_object_iter_key(at), key));
+        CHECK(is_set_by_us(key) || json_equal(json_object_iter_value(at), value));
+        at = json_object_iter_next(is, at);
+    }
+    for (; at; at = json_object_iter_next(is, at))
+        CHECK(is_set_by_us(json_object_iter_key(at)));
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char id[] = "2026-01-02-01234567-89ab-4cde-8f01-23456789abcd";
+    AUTO(buf) made = { 0 };
+    struct session_facts facts;
+    struct view in = { data ? data : (const uint8_t *)"", size };
+    int r = meta_parse(in, &facts);
+    CHECK(meta_interrupt(in, id, 7, 9, &made) == r);
+    CHECK(r == 0 || r == ERR_DAMAGED);
+    if (r < 0) {
+        CHECK(!made.n);
+        return 0;
+    }
+    struct session_facts after;
+    CHECK(meta_parse((struct view){ made.p, made.n }, &after) == 0);
+    CHECK(!strcmp(after.status, "interrupted"));
+    CHECK(after.ended_at_ns == 9 && after.started_at_ns == facts.started_at_ns);
+    CHECK(!strcmp(after.id, facts.id) && !strcmp(after.name, facts.name));
+    json_t *was = json_loadb((const char *)in.p, in.n, JSON_ALLOW_NUL, NULL);
+    json_t *is = json_loadb((const char *)made.p, made.n, JSON_ALLOW_NUL, NULL);
+    CHECK(was && is);
+    check_kept(was, is);
+    json_decref(was);
+    json_decref(is);
+    return 0;
+}

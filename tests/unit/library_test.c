@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* library_test.c -- sessions of a home: found, listed, and ended by one of many. */
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "library/recover.h"
+#include "session/meta.h"
+#include "support/kit.h"
+
+enum { RECORDS = 40 };
+
+#define UUID     "-01234567-89ab-4cde-8f01-23456789abc"
+#define FIRST    "2026-01-02" UUID "0"
+#define SECOND   "2026-01-02" UUID "1"
+#define THIRD    "2026-01-03" UUID "2"
+#define LIVE     "home/live/"
+#define SESSIONS "home/sessions/"
+
+static int
+enter_home(void **state)
+{
+    setenv("AHR_HOME", "home", 1);
+    return kit_enter_dir(state);
+}
+
+static void
+add_meta(const char *dir, const char *id, const char *name, uint64_t started_at_ns)
+{
+    AUTO(buf) path = { 0 };
+    struct session_meta m = {
+        .id = id, .name = name, .exit_code = -1, .started_at_ns = started_at_ns
+    };
+    assert_int_equal(file_make_dirs(dir), 0);
+    buf_printf(&path, "%s/session.meta.json", dir);
+    assert_int_equal(session_meta_write(buf_str(&path), &m, false, NULL), 0);
+}
+
+/* A recording that nobody has ended. */
+static void
+add_cut_off(const char *dir)
+{
+    AUTO(buf) path = { 0 };
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
+    assert_int_equal(file_make_dirs(dir), 0);
+    buf_printf(&path, "%s/session.ahr", dir);
+    pid_t recorder = fork();
+    if (!recorder) {
+        struct tape_writer *w;
+        if (tape_writer_open(&w, tape_io_files(), buf_str(&path), &opt, NULL) < 0)
+            _exit(1);
+        kit_append(w, 1, RECORDS, NULL);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(recorder, &status, 0), recorder);
+    assert_int_equal(status, 0);
+}
+
+static void
+assert_found(const char *what, const char *id, bool is_live)
+{
+    AUTO(library_found) f = { 0 };
+    AUTO(buf) end = { 0 };
+    struct err err = { 0 };
+    assert_int_equal(library_find(&f, what, &err), 0);
+    assert_string_equal(f.id, id);
+    assert_int_equal(f.is_live, is_live);
+    buf_printf(&end, "/home/%s/%s/session.ahr", is_live ? "live" : "sessions", id);
+    assert_non_null(strstr(buf_str(&f.tape_path), buf_str(&end)));
+    assert_non_null(strstr(buf_str(&f.meta_path), "/session.meta.json"));
+}
+
+static void
+assert_not_found(const char *what, int code)
+{
+    struct library_found f = { .is_live = true };
+    struct err err = { 0 };
+    assert_int_equal(library_find(&f, what, &err), code);
+    assert_int_equal(err.code, code);
+    assert_true(f.is_live && !f.tape_path.p); /* untouched */
+}
+
+static void
+a_session_is_found_where_it_lies(void **state)
+{
+    (void)state;
+    add_meta(SESSIONS FIRST, FIRST, "one", 5);
+    add_meta(SESSIONS SECOND, SECOND, "one", 4);
+    add_meta(LIVE THIRD, THIRD, NULL, 3);
+    assert_found(FIRST, FIRST, false);
+    assert_found(THIRD, THIRD, true);
+    assert_found("2026-01-03", THIRD, true);
+    assert_found("last", THIRD, true);
+    assert_found("one", FIRST, false);
+    assert_not_found("2026-01-02", ERR_USAGE);
+    assert_not_found("2027", ERR_MISSING);
+    assert_not_found("202", ERR_MISSING); /* too short to stand for an id */
+    assert_not_found("two", ERR_MISSING);
+}
+
+static void
+a_path_is_taken_as_it_is(void **state)
+{
+    (void)state;
+    static const char *const paths[] = { "nowhere/x", "x.ahr", "./last", "there" };
+    assert_int_equal(file_replace("there", (struct view){ 0 }, false, NULL), 0);
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        AUTO(library_found) f = { 0 };
+        assert_int_equal(library_find(&f, paths[i], NULL), 0);
+        assert_string_equal(buf_str(&f.tape_path), paths[i]);
+        assert_int_equal(f.meta_path.n, 0);
+        assert_string_equal(f.id, "");
+        assert_false(f.is_live);
+    }
+}
+
+static void
+a_session_in_both_places_is_one_and_has_ended(void **state)
+{
+    (void)state;
+    add_meta(LIVE FIRST, FIRST, "live", 5);
+    add_meta(SESSIONS FIRST, FIRST, "ended", 5);
+    assert_found(FIRST, FIRST, false);
+    assert_found("2026", FIRST, false);
+    assert_found("ended", FIRST, false);
+    assert_not_found("live", ERR_MISSING);
+}
+
+static void
+those_without_a_recorder_are_listed(void **state)
+{
+    (void)state;
+    AUTO(buf) ids = { 0 };
+    static const char want[] = FIRST "\0" THIRD;
+    assert_int_equal(library_interrupted(&ids, NULL), 0);
+    assert_int_equal(ids.n, 0);
+    file_make_dirs(LIVE THIRD);
+    file_make_dirs(LIVE SECOND);
+    file_make_dirs(LIVE FIRST);
+    file_make_dirs(LIVE "other");
+    file_make_dirs(SESSIONS "2026-01-04" UUID "3");
+    assert_int_equal(file_replace(LIVE SECOND "/lock", (struct view){ 0 }, false, NULL),
+                     0);
+    FILE *lock = fopen(LIVE SECOND "/lock", "re");
+    assert_int_equal(flock(fileno(lock), LOCK_EX), 0);
+    assert_int_equal(library_interrupted(&ids, NULL), 0);
+    assert_int_equal(ids.n, sizeof(want));
+    assert_memory_equal(ids.p, want, sizeof(want));
+    fclose(lock);
+}
+
+static void
+what_cannot_be_recovered_leaves_the_results_alone(void **state)
+{
+    (void)state;
+    AUTO(buf) path = { 0 };
+    struct tape_repair_report report = { .blocks = 77 };
+    struct err err;
+    assert_int_equal(library_recover(FIRST, false, NULL, &report, &path, &err),
+                     ERR_MISSING);
+    add_cut_off(LIVE FIRST);
+    assert_int_equal(file_replace(LIVE FIRST "/lock", (struct view){ 0 }, false, NULL),
+                     0);
+    FILE *lock = fopen(LIVE FIRST "/lock", "re");
+    assert_int_equal(flock(fileno(lock), LOCK_EX), 0);
+    assert_int_equal(library_recover(FIRST, false, NULL, &report, &path, &err), ERR_BUSY);
+    fclose(lock);
+    assert_int_equal(err.code, ERR_BUSY);
+    assert_int_equal(path.n, 0);
+    assert_int_equal(report.blocks, 77);
+}
+
+static void
+a_dry_run_changes_nothing(void **state)
+{
+    (void)state;
+    AUTO(buf) path = { 0 };
+    struct tape_repair_report report;
+    add_cut_off(LIVE FIRST);
+    assert_int_equal(library_recover(FIRST, true, NULL, &report, &path, NULL), 0);
+    assert_true(report.is_changed && report.sealed_records > 0);
+    assert_non_null(strstr(buf_str(&path), "/live/" FIRST "/session.ahr"));
+    assert_int_equal(access(LIVE FIRST "/session.ahr.tail-0", F_OK), 0);
+    assert_int_equal(access(LIVE FIRST "/session.meta.json", F_OK), -1);
+}
+
+/* Tells 'd' when it has recovered the session, 'l' when somebody else was sooner. */
+static void
+start_recoverer(int says)
+{
+    if (fork())
+        return;
+    AUTO(buf) path = { 0 };
+    struct tape_repair_report report;
+    int r = library_recover(FIRST, false, NULL, &report, &path, NULL);
+    const char *how = r == ERR_BUSY || r == ERR_MISSING ? "l" : r ? "x" : "d";
+    (void)!write(says, how, 1);
+    _exit(0);
+}
+
+static void
+of_many_who_recover_a_session_one_does(void **state)
+{
+    (void)state;
+    enum { RECOVERERS = 4 };
+    for (int round = 0; round < kit_times(10, 200); round++) {
+        int says[2], done = 0, late = 0;
+        add_cut_off(LIVE FIRST);
+        add_meta(LIVE FIRST, FIRST, "cut", 5);
+        assert_int_equal(pipe(says), 0);
+        for (int i = 0; i < RECOVERERS; i++)
+            start_recoverer(says[1]);
+        close(says[1]);
+        for (char how; file_read(says[0], &how, 1) == 1;) {
+            done += how == 'd';
+            late += how == 'l';
+        }
+        close(says[0]);
+        while (wait(NULL) > 0)
+            continue;
+        assert_int_equal(done, 1);
+        assert_int_equal(late, RECOVERERS - 1);
+
+        struct session_facts facts;
+        struct kit_result *res = calloc(1, sizeof(*res));
+        assert_int_equal(
+            session_meta_read(SESSIONS FIRST "/session.meta.json", &facts, NULL), 0);
+        assert_string_equal(facts.status, "interrupted");
+        assert_string_equal(facts.name, "cut");
+        assert_true(facts.ended_at_ns > KIT_START);
+        kit_read(tape_io_files(), SESSIONS FIRST "/session.ahr", res);
+        assert_true(kit_is_prefix(res));
+        assert_int_equal(res->count, RECORDS);
+        kit_release(res);
+        free(res);
+        assert_int_equal(rmdir("home/live"), 0);
+        kit_remove_dir(strdup("home"));
+    }
+}
+
+#define IN_HOME(test) cmocka_unit_test_setup_teardown(test, enter_home, kit_leave_dir)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_HOME(a_session_is_found_where_it_lies),
+        IN_HOME(a_path_is_taken_as_it_is),
+        IN_HOME(a_session_in_both_places_is_one_and_has_ended),
+        IN_HOME(those_without_a_recorder_are_listed),
+        IN_HOME(what_cannot_be_recovered_leaves_the_results_alone),
+        IN_HOME(a_dry_run_changes_nothing),
+        IN_HOME(of_many_who_recover_a_session_one_does),
+    };
+    return cmocka_run_group_tests_name("library", tests, NULL, NULL);
+}
