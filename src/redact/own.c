@@ -42,26 +42,11 @@ put_folder(struct buf *out, const char *variable, const char *fallback)
 }
 
 static int
-make_private(const char *path)
+make_folder(const char *path, struct err *err)
 {
-    if (mkdir(path, 0700) < 0)
-        return errno == EEXIST ? 0 : -errno;
-    return chmod(path, 0700) < 0 ? -errno : 0; /* whatever the umask */
-}
-
-/* The folder, and what is missing above it. */
-static int
-make_folder(struct buf *path, struct err *err)
-{
-    char *p = (char *)path->p;
-    for (char *slash = p; (slash = strchr(slash + 1, '/'));) {
-        *slash = 0;
-        (void)make_private(p); /* the last one tells */
-        *slash = '/';
-    }
-    int r = make_private(p);
+    int r = file_make_dirs(path);
     return r < 0 ? err_set(err, r, "cannot make the folder '%s' for compiled rules: %s",
-                           p, strerror(-r))
+                           path, strerror(-r))
                  : 0;
 }
 
@@ -364,7 +349,7 @@ redact_own_prepare(const char *rules_path, struct buf *ret_pack_path, struct err
             return r;
         if (is_filled(buf_str(&pack)))
             return buf_append(ret_pack_path, pack.p, pack.n);
-        r = make_folder(&folder, err);
+        r = make_folder(buf_str(&folder), err);
         if (!r)
             r = compile(rules_path, &text, buf_str(&pack), err);
     }
