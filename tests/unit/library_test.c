@@ -43,6 +43,7 @@ add_cut_off(const char *dir)
 {
     AUTO(buf) path = { 0 };
     struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
+    opt.block_bytes = 1 << 16; /* all of it is in the first tail */
     assert_int_equal(file_make_dirs(dir), 0);
     buf_printf(&path, "%s/session.ahr", dir);
     pid_t recorder = fork();

@@ -433,7 +433,7 @@ nobody_takes_a_folder_while_it_comes_or_goes(void **state)
     struct session_folder f;
     buf_printf(&out, "%s/x.ahr", (char *)*state);
     assert_int_equal(pipe2(says, O_NONBLOCK), 0);
-    pid_t recorder = start_recorder(says[1], buf_str(&out), kit_times(3000, 100000));
+    pid_t recorder = start_recorder(says[1], buf_str(&out), kit_times(1500, 100000));
     close(says[1]);
     char how = 0;
     int seen = 0;
