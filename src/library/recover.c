@@ -100,6 +100,8 @@ library_recover(const char *id, bool is_dry_run, const struct tape_progress *pro
     AUTO(buf) home = { .ceiling = PATH_MAX };
     AUTO(session_folder) f = { .lock_fd = -1 };
     struct tape_repair_report report = { 0 };
+    if (!session_id_is(id)) /* or any folder could be taken for a session */
+        return err_set(err, ERR_MISSING, "no session '%s'", id);
     int r = session_home(&home, err);
     if (!r)
         r = session_folder_take(&f, buf_str(&home), id, err);

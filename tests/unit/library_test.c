@@ -174,6 +174,22 @@ what_cannot_be_recovered_leaves_the_results_alone(void **state)
 }
 
 static void
+only_sessions_are_recovered(void **state)
+{
+    (void)state;
+    static const char *const others[] = { "", ".", "../live", "../../home", "x" };
+    file_make_dirs(LIVE "x");
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        AUTO(buf) path = { 0 };
+        struct tape_repair_report report;
+        assert_int_equal(library_recover(others[i], false, NULL, &report, &path, NULL),
+                         ERR_MISSING);
+    }
+    assert_int_equal(rmdir(LIVE "x"), 0); /* there, and empty */
+    assert_int_equal(rmdir("home/live"), 0);
+}
+
+static void
 a_dry_run_changes_nothing(void **state)
 {
     (void)state;
@@ -252,6 +268,7 @@ main(void)
         IN_HOME(a_session_in_both_places_is_one_and_has_ended),
         IN_HOME(those_without_a_recorder_are_listed),
         IN_HOME(what_cannot_be_recovered_leaves_the_results_alone),
+        IN_HOME(only_sessions_are_recovered),
         IN_HOME(a_dry_run_changes_nothing),
         IN_HOME(of_many_who_recover_a_session_one_does),
     };
