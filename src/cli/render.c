@@ -390,7 +390,8 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     if (e)
         return e;
     if (count > 1)
-        return err_set(err, ERR_USAGE, "give one session or file at most; see 'ahr render -h'");
+        return err_set(err, ERR_USAGE,
+                       "give one session or file at most; see 'ahr render -h'");
     bool is_stdin = !count || !strcmp(argv[0], "-");
     AUTO(library_found) found = { 0 };
     e = is_stdin ? 0 : cli_find(&found, argv[0], err);

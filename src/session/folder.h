@@ -33,7 +33,8 @@ struct session_folder {
 int session_folder_make(struct session_folder *ret, const char *home, const char *id,
                         const char *out_file, struct err *err);
 /* The session has ended: to sessions/<id>, its folders synced; outside: live/<id> is
- * removed. The paths in *f follow. The lock is let go. */
+ * removed. The paths in *f follow. The lock is let go, also when it fails; one that a
+ * killed process has left in sessions/<id> means nothing. */
 int session_folder_finish(struct session_folder *f, struct err *err);
 /* Nothing was recorded after all: removes live/<id> with what is in it. */
 void session_folder_discard(struct session_folder *f);
