@@ -261,13 +261,27 @@ def closed_standard_files_do_not_reach_the_recording():
 
 
 @test
-def a_recording_that_is_taken_away_is_missed():
+def a_recording_that_is_taken_away_is_made_again():
     with Ahr(AHR) as a:
         writer = a.popen("pack", "-o", "x.ahr", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         wait_for(lambda: (a.dir / "x.ahr").exists())
         (a.dir / "x.ahr").unlink()
         said = writer.communicate(b"hello")[1]
-        assert writer.returncode == 1 and b"was removed or replaced" in said
+        assert writer.returncode == 0 and said.count(b"was removed or moved away") == 1, said
+        assert a.ok("cat", "x.ahr") == b"hello"
+
+
+@test
+def a_file_put_in_its_place_is_left_alone():
+    with Ahr(AHR) as a:
+        writer = a.popen("pack", "-o", "x.ahr", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_for(lambda: (a.dir / "x.ahr").exists())
+        (a.dir / "other").write_bytes(b"a diary")
+        (a.dir / "other").rename(a.dir / "x.ahr")
+        said = writer.communicate(b"hello")[1]
+        assert writer.returncode == 1 and b"the recording is 'x.ahr.kept'" in said, said
+        assert (a.dir / "x.ahr").read_bytes() == b"a diary"
+        assert a.ok("cat", "x.ahr.kept") == b"hello"
 
 
 @test

@@ -56,7 +56,9 @@ tell_trouble(struct pack *p)
 {
     struct err trouble;
     if (tape_writer_trouble(p->writer, &trouble))
-        cli_say(p->self, "%s; going on, up to 8 MiB are kept in memory", trouble.text);
+        cli_say(p->self, "%s%s", trouble.text,
+                trouble.code == -ESTALE ? ""
+                                        : "; going on, up to 8 MiB are kept in memory");
 }
 
 /* -- being stopped: the recording is finished all the same -- */
@@ -175,6 +177,8 @@ finish(struct pack *p, const char *output, struct err *err)
     uint64_t lost = st.dropped_bytes + st.unsaved_bytes;
     if (r < 0)
         cli_say(p->self, "%s", err->text);
+    if (st.trouble.code)
+        cli_say(p->self, "%s", st.trouble.text);
     if (st.is_suspect)
         cli_say(p->self, "a sync failed: '%s' may not survive a loss of power", output);
     if (lost)

@@ -36,6 +36,10 @@ struct tape_io_ops {
     int (*size)(struct tape_io *io, int fd, uint64_t *ret);
     int (*rename)(struct tape_io *io, const char *from, const char *to);
     int (*unlink)(struct tape_io *io, const char *path);
+    /* 0: path names this file; -ENOENT: nothing; -EEXIST: another one. */
+    int (*named)(struct tape_io *io, int fd, const char *path);
+    /* Makes the folders above path that are missing, mode 0700. */
+    int (*make_dirs)(struct tape_io *io, const char *path);
     /* The one writer of the file at path; -EBUSY when there is another, or when path has
      * come to name another file meanwhile. Ends with close. */
     int (*lock)(struct tape_io *io, int fd, const char *path);

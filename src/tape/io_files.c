@@ -115,18 +115,42 @@ files_unlink(struct tape_io *io, const char *path)
 }
 
 static int
-files_lock(struct tape_io *io, int fd, const char *path)
+files_named(struct tape_io *io, int fd, const char *path)
 {
     (void)io;
     struct stat held, named;
-    int r = result(flock(fd, LOCK_EX | LOCK_NB));
-    if (r < 0)
-        return r == -EWOULDBLOCK ? -EBUSY : r;
     if (fstat(fd, &held) < 0)
         return -errno;
     if (stat(path, &named) < 0)
-        return errno == ENOENT ? -EBUSY : -errno;
-    return held.st_dev == named.st_dev && held.st_ino == named.st_ino ? 0 : -EBUSY;
+        return errno == ENOTDIR ? -ENOENT : -errno;
+    return held.st_dev == named.st_dev && held.st_ino == named.st_ino ? 0 : -EEXIST;
+}
+
+static int
+files_make_dirs(struct tape_io *io, const char *path)
+{
+    (void)io;
+    char dir[PATH_MAX];
+    int r = 0;
+    if (snprintf(dir, sizeof(dir), "%s", path) >= (int)sizeof(dir))
+        return -ENAMETOOLONG;
+    for (char *slash = dir; !r && (slash = strchr(slash + 1, '/'));) {
+        *slash = 0;
+        r = result(mkdir(dir, 0700));
+        r = r == -EEXIST ? 0 : r;
+        *slash = '/';
+    }
+    return r;
+}
+
+static int
+files_lock(struct tape_io *io, int fd, const char *path)
+{
+    int r = result(flock(fd, LOCK_EX | LOCK_NB));
+    if (r < 0)
+        return r == -EWOULDBLOCK ? -EBUSY : r;
+    r = files_named(io, fd, path);
+    return r == -ENOENT || r == -EEXIST ? -EBUSY : r;
 }
 
 static int
@@ -167,6 +191,8 @@ tape_io_files(void)
         .size = files_size,
         .rename = files_rename,
         .unlink = files_unlink,
+        .named = files_named,
+        .make_dirs = files_make_dirs,
         .lock = files_lock,
         .list = files_list,
     };

@@ -14,6 +14,7 @@ struct seal_job {
     uint64_t gap_marks;
     struct buf bytes;     /* the records; after packing, the block */
     size_t raw_len;       /* bytes of records */
+    const char *path;     /* borrowed; the tail is called after it */
     int tail_fd;          /* -1: none */
     bool is_tail_suspect; /* a sync of it has failed; the appending thread's own note */
     bool is_tail_named;   /* the folder was synced with its name in it; likewise */

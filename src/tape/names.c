@@ -20,6 +20,15 @@ tape_segment_path(char *dst, const char *path, unsigned segment)
         snprintf(dst, TAPE_PATH_MAX, "%s", path);
 }
 
+void
+tape_kept_path(char *dst, const char *path, unsigned number)
+{
+    if (number > 1)
+        snprintf(dst, TAPE_PATH_MAX, "%s.kept-%u", path, number);
+    else
+        snprintf(dst, TAPE_PATH_MAX, "%s.kept", path);
+}
+
 /* Prefix, then a number as we write it: no leading zero. */
 static bool
 is_numbered(const char *suffix, const char *prefix, uint64_t max, uint64_t *ret)

@@ -7,22 +7,26 @@
  * whatever is in `unsynced` goes back to the head of the queue, packed as it is, and from
  * there into the next segment. What `lock` guards stands in one place of the struct; jobs
  * on the lists are touched by the thread alone.
+ *
+ * Now and then the thread looks whether the recording is still called as it was. If not,
+ * it makes it again from the open descriptor (rescue_priv.h), between its other work.
  */
 #include "tape/sealer_priv.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 
 #include "base/clock.h"
 #include "tape/job_priv.h"
 #include "tape/names.h"
+#include "tape/rescue_priv.h"
 
 #define SECOND 1000000000ULL
 
 struct sealer {
     struct tape_io *io; /* borrowed */
-    char *path;
     struct tape_writer_options opt;
     pthread_t thread;
 
@@ -36,7 +40,16 @@ struct sealer {
     uint64_t unsynced_end_off; /* of its last job */
     struct tape_packer packer;
     struct buf scratch;
-    uint64_t in_file_off; /* bytes before it are synced, if the file's name is */
+    uint64_t in_file_off;  /* bytes before it are synced, if the file's name is */
+    uint64_t lock_end_off; /* of the recording itself, when that is not the segment */
+    struct rescue rescue;
+    int astray;       /* -ENOENT: the recording's name is gone, -EEXIST: taken; or 0 */
+    int rescue_error; /* of the last attempt */
+    uint64_t rescue_at_ns; /* not before; each failure doubles rescue_wait_ns */
+    uint64_t rescue_wait_ns;
+    bool was_cut;
+    bool is_copy_new; /* to be synced before anything else */
+    bool is_last_look;
 
     pthread_mutex_t lock; /* all below */
     pthread_cond_t work, room;
@@ -47,9 +60,16 @@ struct sealer {
     size_t room_wanted; /* on_room is to be called when there is so much; 0: not */
     struct buf spares[SEALER_SPARES];
     size_t spare_count;
+    char *names[SEALER_NAMES_MAX]; /* all that it had; written by the thread alone */
+    unsigned name_count;
+    bool was_astray; /* others may have files called as our tails */
+    bool is_touched; /* since the last look, at touched_at_ns */
+    uint64_t touched_at_ns;
     int open_tail_fd;
-    uint64_t open_tail_off;
-    int suspect_tail_fd; /* the open tail, after a sync of it failed; else -1 */
+    uint64_t open_tail_off, open_tail_ordinal;
+    const char *open_tail_path; /* borrowed, one of names */
+    bool is_tail_lost;          /* the writer is to seal the open block */
+    int suspect_tail_fd;        /* the open tail, after a sync of it failed; else -1 */
     bool is_dirty; /* something waits for the next interval's sync, since dirty_at_ns */
     bool is_segment_new, is_tail_new; /* their names are not yet synced */
     uint64_t dirty_at_ns, retry_at_ns, progress_at_ns;
@@ -59,7 +79,16 @@ struct sealer {
     bool is_suspect, is_stopping;
     bool is_write_told, is_sync_told, is_trouble_new;
     struct err trouble;
+    bool is_astray_told, is_cut_told, is_stale_new;
+    struct err stale; /* the latest trouble with the file's name */
 };
+
+/* The recording's, now; the appending thread asks with the lock held. */
+static const char *
+name(const struct sealer *s)
+{
+    return s->names[s->name_count - 1];
+}
 
 static void
 tell(struct sealer *s, bool *is_told, int code, const char *what)
@@ -68,7 +97,7 @@ tell(struct sealer *s, bool *is_told, int code, const char *what)
         return;
     *is_told = true;
     s->is_trouble_new = true;
-    err_code(&s->trouble, code, "%s '%s'", what, s->path);
+    err_code(&s->trouble, code, "%s '%s'", what, name(s));
 }
 
 static bool
@@ -94,6 +123,30 @@ made_progress(struct sealer *s)
 }
 
 static void
+touch(struct sealer *s)
+{
+    if (s->is_touched)
+        return;
+    s->is_touched = true;
+    s->touched_at_ns = clock_mono_ns();
+    pthread_cond_signal(&s->work);
+}
+
+/* Not the disk's failure, and told by the next look, which should come soon. */
+static bool
+is_folder_gone(int code)
+{
+    return code == -ENOENT || code == -ENOTDIR;
+}
+
+static void
+look_soon(struct sealer *s)
+{
+    touch(s);
+    s->touched_at_ns = 0;
+}
+
+static void
 finish_job(struct sealer *s, struct seal_job *job)
 {
     job_list_push(&s->done, job);
@@ -107,11 +160,13 @@ drop_one(struct sealer *s)
 {
     struct seal_job *job = job_list_pop(&s->done);
     size_t raw_len = job->raw_len;
+    bool is_sure = !s->was_astray;
     pthread_mutex_unlock(&s->lock);
     if (job->tail_fd >= 0) {
         char path[TAPE_PATH_MAX];
-        tape_tail_path(path, s->path, job->head.ordinal);
-        s->io->ops->unlink(s->io, path);
+        tape_tail_path(path, job->path, job->head.ordinal);
+        if (is_sure || !s->io->ops->named(s->io, job->tail_fd, path))
+            s->io->ops->unlink(s->io, path);
         s->io->ops->close(s->io, job->tail_fd);
     }
     seal_job_free(job);
@@ -168,8 +223,10 @@ open_segment(struct sealer *s)
 {
     if (s->fd >= 0)
         return 0;
+    if (s->astray) /* it would be joined with somebody's file */
+        return -EAGAIN;
     char path[TAPE_PATH_MAX];
-    tape_segment_path(path, s->path, s->segment);
+    tape_segment_path(path, name(s), s->segment);
     int fd = s->io->ops->open(s->io, path, TAPE_OPEN_CREATE);
     if (fd == -EEXIST && s->segment + 1 < SEALER_SEGMENTS_MAX)
         s->segment++; /* somebody's file: the next try takes the next name */
@@ -186,9 +243,19 @@ open_segment(struct sealer *s)
 static void
 close_segment(struct sealer *s)
 {
+    if (s->fd == s->lock_fd)
+        s->lock_end_off = s->end_off;
     if (s->fd >= 0 && s->fd != s->lock_fd)
         s->io->ops->close(s->io, s->fd);
     s->fd = -1;
+}
+
+static void
+notice_cut(struct sealer *s)
+{
+    uint64_t size;
+    s->was_cut |= s->fd == s->lock_fd && !s->io->ops->size(s->io, s->fd, &size) &&
+                  size < s->end_off;
 }
 
 static int
@@ -197,6 +264,8 @@ write_block(struct sealer *s, struct seal_job *job, int quality)
     int r = pack(s, job, quality);
     if (!r)
         r = open_segment(s);
+    if (!r)
+        notice_cut(s); /* before that is hidden by what follows */
     /* At the known end, not appended: what an attempt that failed half-way left is
      * written over. */
     if (!r)
@@ -237,6 +306,174 @@ write_one(struct sealer *s)
     }
     made_progress(s);
 }
+
+/* -- the recording's name -- */
+
+/* reason may be 0. */
+__attribute__((format(printf, 3, 4))) static void
+tell_stale(struct sealer *s, int reason, const char *fmt, ...)
+{
+    char text[sizeof(s->stale.text)];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    if (reason)
+        err_code(&s->stale, reason, "%s", text);
+    else
+        err_set(&s->stale, 0, "%s", text);
+    s->stale.code = -ESTALE;
+    s->is_stale_new = true;
+}
+
+static const char *
+what_happened(const struct sealer *s)
+{
+    return s->astray == -EEXIST ? "was replaced by another file"
+                                : "was removed or moved away";
+}
+
+/* Called and returns with the lock held, as all here; lets go of it for the calls. */
+static void
+fail_rescue(struct sealer *s, int code)
+{
+    if (s->rescue.fd >= 0) {
+        pthread_mutex_unlock(&s->lock);
+        rescue_abandon(&s->rescue, s->io, s->is_last_look);
+        pthread_mutex_lock(&s->lock);
+    }
+    uint64_t longest_ns = s->opt.sync_ns * 64;
+    s->rescue_error = code;
+    s->rescue_at_ns = clock_mono_ns() + s->rescue_wait_ns;
+    s->rescue_wait_ns = s->rescue_wait_ns < longest_ns ? s->rescue_wait_ns * 2
+                                                       : longest_ns;
+    if (!s->is_astray_told)
+        tell_stale(s, code,
+                   "'%s' %s; make room, or its folder again, and it is made anew from "
+                   "what is still open",
+                   name(s), what_happened(s));
+    s->is_astray_told = true;
+}
+
+static void
+begin_rescue(struct sealer *s, int why)
+{
+    s->astray = why;
+    s->was_astray = true;
+    if (s->rescue.fd >= 0 || (!s->is_last_look && clock_mono_ns() < s->rescue_at_ns))
+        return;
+    pthread_mutex_unlock(&s->lock);
+    int r = rescue_begin(&s->rescue, s->io, name(s), s->names[0], why == -EEXIST);
+    pthread_mutex_lock(&s->lock);
+    if (r < 0)
+        fail_rescue(s, r);
+}
+
+/* 0, also when it is the name that it had; else it has had too many. */
+static int
+add_name(struct sealer *s, const char *path)
+{
+    if (!strcmp(path, name(s)))
+        return 0;
+    char *copy = s->name_count < SEALER_NAMES_MAX ? strdup(path) : NULL;
+    if (!copy)
+        return -ENOMEM;
+    s->names[s->name_count++] = copy;
+    s->is_tail_lost = s->open_tail_fd >= 0; /* it stands beside the other file */
+    return 0;
+}
+
+static void
+take_over(struct sealer *s)
+{
+    const char *was = name(s);
+    int old = s->lock_fd, r = add_name(s, s->rescue.path);
+    if (r < 0) {
+        fail_rescue(s, r);
+        return;
+    }
+    if (was == name(s))
+        tell_stale(s, 0, "'%s' %s; made again from what is still open", was,
+                   what_happened(s));
+    else
+        tell_stale(s, 0, "'%s' %s; the recording goes on as '%s'", was, what_happened(s),
+                   name(s));
+    s->lock_fd = s->rescue.fd;
+    s->rescue.fd = -1;
+    bool is_current = s->fd == old;
+    if (is_current)
+        s->fd = s->lock_fd;
+    s->astray = s->rescue_error = 0;
+    s->rescue_at_ns = 0;
+    s->rescue_wait_ns = s->opt.sync_ns;
+    s->is_astray_told = false;
+    s->is_segment_new = true;
+    s->is_copy_new = syncs(s);
+    pthread_mutex_unlock(&s->lock);
+    if (!is_current) /* the segments that follow are what can be relied on */
+        tape_io_sync(s->io, s->lock_fd);
+    s->io->ops->close(s->io, old);
+    pthread_mutex_lock(&s->lock);
+}
+
+static void
+step_rescue(struct sealer *s)
+{
+    pthread_mutex_unlock(&s->lock);
+    int r = rescue_step(&s->rescue, s->io, s->lock_fd,
+                        s->fd == s->lock_fd ? s->end_off : s->lock_end_off);
+    pthread_mutex_lock(&s->lock);
+    if (r < 0)
+        fail_rescue(s, r);
+    else if (r)
+        take_over(s);
+    made_progress(s); /* nobody who waits for room should lose patience meanwhile */
+}
+
+static bool
+is_astray(int named)
+{
+    return named == -ENOENT || named == -EEXIST;
+}
+
+/* That our files are still called as we called them, and as long as we made them. The
+ * open tail is not closed meanwhile: only this thread's work leads there. */
+static void
+look(struct sealer *s)
+{
+    int tail_fd = s->open_tail_fd, tail = 0;
+    char path[TAPE_PATH_MAX];
+    if (tail_fd >= 0)
+        tape_tail_path(path, s->open_tail_path, s->open_tail_ordinal);
+    s->is_touched = false;
+    pthread_mutex_unlock(&s->lock);
+    /* While it is being made again the new file stands there. */
+    int itself = s->rescue.fd >= 0 ? s->astray
+                                   : s->io->ops->named(s->io, s->lock_fd, name(s));
+    notice_cut(s);
+    if (tail_fd >= 0)
+        tail = s->io->ops->named(s->io, tail_fd, path);
+    pthread_mutex_lock(&s->lock);
+    if (is_astray(tail) && s->open_tail_fd == tail_fd)
+        s->is_tail_lost = s->was_astray = true;
+    if (s->was_cut && !s->is_cut_told) {
+        tell_stale(s, 0, "'%s' was cut while it was being made: a part of it is lost",
+                   name(s));
+        s->is_cut_told = true;
+    }
+    if (is_astray(itself))
+        begin_rescue(s, itself);
+    else if (!itself)
+        s->astray = 0;
+}
+
+static bool
+is_look_due(const struct sealer *s, uint64_t now_ns)
+{
+    return s->is_touched && now_ns - s->touched_at_ns >= s->opt.sync_ns;
+}
+
+/* -- syncs -- */
 
 /* What a sync is about to cover, noted under the lock. */
 struct sync_round {
@@ -302,12 +539,13 @@ sync_all(struct sealer *s)
     pthread_mutex_unlock(&s->lock);
 
     size_t count = s->unsynced.count;
-    int r = count ? tape_io_sync(s->io, s->fd) : 0;
+    int r = s->fd >= 0 && (count || s->is_copy_new) ? tape_io_sync(s->io, s->fd) : 0;
+    s->is_copy_new = false;
     bool is_segment_bad = r < 0;
     if (!r && round.is_name_new) {
-        r = tape_io_sync_dir(s->io, s->path);
+        r = tape_io_sync_dir(s->io, name(s));
         /* A file whose name may be lost is no better than one whose bytes may. */
-        is_segment_bad = r < 0 && round.is_segment_new;
+        is_segment_bad = r < 0 && !is_folder_gone(r) && round.is_segment_new;
     }
     if (!is_segment_bad && count)
         s->in_file_off = s->unsynced_end_off;
@@ -317,7 +555,10 @@ sync_all(struct sealer *s)
     }
 
     pthread_mutex_lock(&s->lock);
-    if (r < 0) {
+    if (is_folder_gone(r)) {
+        s->is_segment_new |= round.is_segment_new;
+        look_soon(s);
+    } else if (r < 0) {
         s->is_suspect = true;
         tell(s, &s->is_sync_told, r, "cannot sync");
     }
@@ -337,6 +578,8 @@ sync_all(struct sealer *s)
 static bool
 is_sync_due(const struct sealer *s, uint64_t now_ns)
 {
+    if (s->is_copy_new)
+        return true;
     if (!syncs(s) || !s->is_dirty)
         return false;
     if (s->unsynced.count &&
@@ -363,6 +606,8 @@ wait_for_work(struct sealer *s)
         at_ns = s->dirty_at_ns + s->opt.sync_ns;
     if (s->queue.count && s->retry_at_ns < at_ns)
         at_ns = s->retry_at_ns;
+    if (s->is_touched && s->touched_at_ns + s->opt.sync_ns < at_ns)
+        at_ns = s->touched_at_ns + s->opt.sync_ns;
     if (at_ns == UINT64_MAX)
         pthread_cond_wait(&s->work, &s->lock);
     else
@@ -372,7 +617,7 @@ wait_for_work(struct sealer *s)
 static bool
 is_done(const struct sealer *s, uint64_t now_ns)
 {
-    if (!s->is_stopping)
+    if (!s->is_stopping || s->rescue.fd >= 0 || s->is_copy_new)
         return false;
     if (!s->queue.count && !s->unsynced.count)
         return true;
@@ -407,16 +652,24 @@ run(void *arg)
     pthread_mutex_lock(&s->lock);
     for (;;) {
         uint64_t now_ns = clock_mono_ns();
-        if (is_done(s, now_ns))
+        if (s->rescue.fd >= 0)
+            step_rescue(s);
+        bool is_end = is_done(s, now_ns), must_sync = is_sync_due(s, now_ns);
+        if (is_end && s->is_last_look)
             break;
-        if (is_sync_due(s, now_ns))
+        s->is_last_look |= is_end;
+        if (is_end || must_sync || is_look_due(s, now_ns))
+            look(s);
+        if (must_sync)
             sync_all(s);
+        else if (is_end)
+            continue;
         else if (s->done.count >= SEALER_DONE_MAX ||
                  (s->done.count && (!s->queue.count || s->failing || s->room_wanted)))
             drop_one(s); /* on a full disk, that makes room */
         else if (s->queue.count && (!s->failing || now_ns >= s->retry_at_ns))
             write_one(s);
-        else
+        else if (s->rescue.fd < 0)
             wait_for_work(s);
         call_on_room(s);
     }
@@ -460,7 +713,8 @@ sealer_free(struct sealer *s)
     pthread_cond_destroy(&s->work);
     pthread_cond_destroy(&s->room);
     pthread_mutex_destroy(&s->lock);
-    free(s->path);
+    while (s->name_count)
+        free(s->names[--s->name_count]);
     free(s);
 }
 
@@ -476,9 +730,11 @@ sealer_start(struct sealer **ret, struct tape_io *io, const char *path, int fd,
         return err_code(err, -ENOMEM, "cannot record '%s'", path);
     }
     s->io = io;
-    s->path = copy;
+    s->names[s->name_count++] = copy;
     s->opt = *opt;
     s->fd = s->lock_fd = fd;
+    s->rescue.fd = -1;
+    s->rescue_wait_ns = opt->sync_ns;
     s->open_tail_fd = s->suspect_tail_fd = -1;
     s->quality = opt->quality;
     s->is_segment_new = true;
@@ -528,6 +784,8 @@ sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait)
         s->waiting_bytes += job->raw_len;
         s->unsaved_bytes += job->is_saved ? 0 : job->raw_len;
         s->open_tail_fd = s->suspect_tail_fd = -1;
+        s->is_tail_lost = false;
+        touch(s);
         pthread_cond_signal(&s->work);
     }
     pthread_mutex_unlock(&s->lock);
@@ -547,24 +805,34 @@ sealer_has_room(struct sealer *s, size_t len, uint64_t *ret_progress_ns)
     return is_room;
 }
 
-void
-sealer_note_tail(struct sealer *s, int tail_fd, uint64_t byte_off)
+bool
+sealer_note_tail(struct sealer *s, const struct seal_job *open, uint64_t byte_off)
 {
     pthread_mutex_lock(&s->lock);
-    s->open_tail_fd = tail_fd;
+    s->open_tail_fd = open->tail_fd;
+    s->open_tail_ordinal = open->head.ordinal;
+    s->open_tail_path = open->path;
     s->open_tail_off = byte_off;
     if (s->opt.sync == TAPE_SYNC_INTERVAL && !s->is_dirty) {
         set_dirty(s);
         pthread_cond_signal(&s->work);
     }
+    touch(s);
+    bool is_lost = s->is_tail_lost;
+    s->is_tail_lost = false;
     pthread_mutex_unlock(&s->lock);
+    return is_lost;
 }
 
 void
 sealer_note_failure(struct sealer *s, int code)
 {
     pthread_mutex_lock(&s->lock);
-    tell(s, &s->is_write_told, code, "cannot write");
+    if (is_folder_gone(code))
+        look_soon(s);
+    else
+        tell(s, &s->is_write_told, code, "cannot write");
+    pthread_cond_signal(&s->work);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -576,15 +844,14 @@ sealer_note_name(struct sealer *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-struct buf
-sealer_buffer(struct sealer *s)
+void
+sealer_equip(struct sealer *s, struct seal_job *job)
 {
-    struct buf b = { 0 };
     pthread_mutex_lock(&s->lock);
+    job->path = name(s);
     if (s->spare_count)
-        b = s->spares[--s->spare_count];
+        job->bytes = s->spares[--s->spare_count];
     pthread_mutex_unlock(&s->lock);
-    return b;
 }
 
 size_t
@@ -613,25 +880,31 @@ bool
 sealer_trouble(struct sealer *s, struct err *ret)
 {
     pthread_mutex_lock(&s->lock);
-    bool is_new = s->is_trouble_new;
-    s->is_trouble_new = false;
-    if (is_new)
-        *ret = s->trouble;
+    bool *is_new = s->is_stale_new ? &s->is_stale_new : &s->is_trouble_new;
+    bool is_there = *is_new;
+    if (is_there)
+        *ret = s->is_stale_new ? s->stale : s->trouble;
+    *is_new = false;
     pthread_mutex_unlock(&s->lock);
-    return is_new;
+    return is_there;
 }
 
-/* That our file is still the one called so, and as long as we made it. */
+/* That our file is the one called so, and as long as we made it. */
 static int
 check_file(struct sealer *s, struct err *err)
 {
-    uint64_t size;
-    if (s->io->ops->lock(s->io, s->lock_fd, s->path) == -EBUSY)
+    if (s->astray) {
+        err_code(err, s->rescue_error, "'%s' %s, and could not be made again as a whole",
+                 name(s), what_happened(s));
+        err->code = -ESTALE;
+        return err->code;
+    }
+    if (s->name_count > 1)
         return err_set(err, -ESTALE,
-                       "'%s' was removed or replaced while it was being made", s->path);
-    if (s->fd == s->lock_fd && !s->io->ops->size(s->io, s->fd, &size) &&
-        size < s->end_off)
-        return err_set(err, -ESTALE, "'%s' was cut while it was being made", s->path);
+                       "'%s' was replaced by another file; the recording is '%s'",
+                       s->names[0], name(s));
+    if (s->was_cut)
+        return err_set(err, -ESTALE, "'%s' was cut while it was being made", name(s));
     return 0;
 }
 
@@ -651,7 +924,7 @@ count_unsaved(const struct sealer *s, struct tape_writer_status *st)
 }
 
 int
-sealer_finish(struct sealer *s, struct tape_writer_status *st, bool *ret_segments,
+sealer_finish(struct sealer *s, struct tape_writer_status *st, char **ret_segments,
               struct err *err)
 {
     pthread_mutex_lock(&s->lock);
@@ -663,9 +936,12 @@ sealer_finish(struct sealer *s, struct tape_writer_status *st, bool *ret_segment
 
     int r = check_file(s, err);
     if (s->queue.count)
-        r = err_code(err, s->failing, "cannot write '%s'", s->path);
+        r = err_code(err, s->failing, "cannot write '%s'", name(s));
     count_unsaved(s, st);
-    *ret_segments = s->segment > 0;
+    st->trouble.code = 0;
+    if (!r)
+        sealer_trouble(s, &st->trouble);
+    *ret_segments = s->segment ? strdup(name(s)) : NULL;
     sealer_status(s, st);
     close_segment(s);
     s->io->ops->close(s->io, s->lock_fd);

@@ -19,6 +19,7 @@ enum {
     SEALER_SEGMENTS_MAX = 8,      /* after that many failed syncs no more are asked for */
     SEALER_DONE_MAX = 32,         /* blocks safely sealed, with tails to be removed */
     SEALER_SPARES = 8,            /* buffers kept for later blocks */
+    SEALER_NAMES_MAX = 4,         /* that the recording has, one after the other */
     TAPE_RETRIES = 20,            /* attempts within the writer's patience */
 };
 
@@ -39,14 +40,16 @@ int sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait);
  * monotonic clock) there was progress last.
  */
 bool sealer_has_room(struct sealer *s, size_t len, uint64_t *ret_progress_ns);
-/* The open block's tail, for TAPE_SYNC_INTERVAL: records up to byte_off are in it. */
-void sealer_note_tail(struct sealer *s, int tail_fd, uint64_t byte_off);
+/* The open block's tail: records up to byte_off are in it. True, once: that file has lost
+ * its name, or has one that is no longer ours; the block should be sealed at once. */
+bool sealer_note_tail(struct sealer *s, const struct seal_job *open, uint64_t byte_off);
 /* A tail could not be written: told like the failures here. */
 void sealer_note_failure(struct sealer *s, int code);
 /* A new tail's name stands in the folder. */
 void sealer_note_name(struct sealer *s);
-/* An empty buffer for a job's bytes, used before if there is one. */
-struct buf sealer_buffer(struct sealer *s);
+/* Gives the job an empty buffer, used before if there is one, and the recording's name.
+ */
+void sealer_equip(struct sealer *s, struct seal_job *job);
 /* Bytes of records that are in no file yet. */
 size_t sealer_unsaved(struct sealer *s);
 void sealer_status(struct sealer *s, struct tape_writer_status *st);
@@ -55,9 +58,10 @@ bool sealer_trouble(struct sealer *s, struct err *ret);
 /*
  * Writes what waits and ends the thread; gives up after 2 s without progress on a failing
  * disk. Returns 0, or the error that kept blocks from being sealed (their tails stay).
- * Frees s.
+ * *ret_segments is the recording's name when there are segments to be joined, and the
+ * caller's; else NULL. Frees s.
  */
-int sealer_finish(struct sealer *s, struct tape_writer_status *st, bool *ret_segments,
+int sealer_finish(struct sealer *s, struct tape_writer_status *st, char **ret_segments,
                   struct err *err);
 
 #endif

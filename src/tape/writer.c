@@ -176,7 +176,7 @@ new_block(struct tape_writer *w, uint64_t ts_ns)
                                      .start_byte_off = w->byte_off,
                                      .ordinal = w->next_ordinal };
     job->tail_fd = -1;
-    job->bytes = sealer_buffer(w->sealer);
+    sealer_equip(w->sealer, job);
     buf_clear(&w->frames);
     uint8_t *head = NULL;
     if (!buf_reserve(&job->bytes, w->opt.block_bytes + (128 << 10)))
@@ -197,7 +197,7 @@ static int
 open_tail(struct tape_writer *w)
 {
     char path[TAPE_PATH_MAX];
-    tape_tail_path(path, w->path, w->cur->head.ordinal);
+    tape_tail_path(path, w->cur->path, w->cur->head.ordinal);
     int fd = w->io->ops->open(w->io, path, TAPE_OPEN_CREATE);
     if (fd < 0)
         return fd;
@@ -285,7 +285,8 @@ save(struct tape_writer *w)
     int r = write_tail(w);
     if (!r) {
         w->is_tail_failing = false;
-        sealer_note_tail(w->sealer, w->cur->tail_fd, w->byte_off);
+        if (sealer_note_tail(w->sealer, w->cur, w->byte_off))
+            seal(w, SEALER_NO_WAIT);
         return;
     }
     bool is_news = !w->is_tail_failing;
@@ -502,17 +503,18 @@ tape_writer_finish(struct tape_writer *w, uint64_t now_ns,
     if (w->cur)
         seal(w, SEALER_FORCE);
 
-    bool has_segments;
+    char *segments;
     tape_writer_status(w, ret_status);
-    int r = sealer_finish(w->sealer, ret_status, &has_segments, err);
+    int r = sealer_finish(w->sealer, ret_status, &segments, err);
     /* Should somebody else have begun to recover it meanwhile, it is being joined by
      * them. */
-    if (!r && has_segments) {
+    if (!r && segments) {
         struct tape_repair_report report;
-        r = tape_repair(w->io, w->path, false, NULL, &report, err);
+        r = tape_repair(w->io, segments, false, NULL, &report, err);
         if (r == ERR_BUSY)
             r = 0;
     }
+    free(segments);
     buf_release(&w->frames);
     free(w->path);
     free(w);

@@ -53,9 +53,10 @@ struct tape_writer_status {
         unsaved_bytes; /* after the end: in no file, because the disk did not take them */
     uint64_t sealed_blocks;
     size_t waiting_blocks;
-    int quality;     /* used for the latest block */
-    bool is_suspect; /* a sync has failed */
-    bool is_failing; /* the disk takes nothing right now */
+    int quality;        /* used for the latest block */
+    bool is_suspect;    /* a sync has failed */
+    bool is_failing;    /* the disk takes nothing right now */
+    struct err trouble; /* after a good end: one that was not asked for; code 0: none */
 };
 
 struct tape_writer;
@@ -79,7 +80,8 @@ void tape_writer_tick(struct tape_writer *w, uint64_t now_ns);
 /* When tick has something to do next, as a stamp; UINT64_MAX: nothing waits. */
 uint64_t tape_writer_due_ns(const struct tape_writer *w);
 void tape_writer_status(struct tape_writer *w, struct tape_writer_status *ret);
-/* True once for each new trouble, which is described in *ret. */
+/* True once for each new trouble, which is described in *ret. Its code is -ESTALE when
+ * the file was removed, replaced or cut by somebody; else records are held in memory. */
 bool tape_writer_trouble(struct tape_writer *w, struct err *ret);
 /* Ends the recording: MARK 2, the last block, sync, join. Frees w whatever happens. */
 int tape_writer_finish(struct tape_writer *w, uint64_t now_ns,

@@ -263,12 +263,30 @@ sim_unlink(struct tape_io *io, const char *path)
 }
 
 static int
-sim_lock(struct tape_io *io, int fd, const char *path)
+sim_named(struct tape_io *io, int fd, const char *path)
 {
-    (void)fd, (void)path;
+    struct sim_disk *d = disk(io);
+    int r = enter(d, false);
+    struct sim_name *n = find(d->now, path);
+    if (r < 0 || !n)
+        return leave(d, r < 0 ? r : -ENOENT);
+    return leave(d, n->node == d->handles[fd] ? 0 : -EEXIST);
+}
+
+static int
+sim_make_dirs(struct tape_io *io, const char *path)
+{
+    (void)path;
     struct sim_disk *d = disk(io);
     int r = enter(d, false);
     return leave(d, r < 0 ? r : 0);
+}
+
+static int
+sim_lock(struct tape_io *io, int fd, const char *path)
+{
+    int r = sim_named(io, fd, path);
+    return r == -ENOENT || r == -EEXIST ? -EBUSY : r;
 }
 
 static int
@@ -299,6 +317,8 @@ sim_init(struct sim_disk *d)
         .size = sim_size,
         .rename = sim_rename,
         .unlink = sim_unlink,
+        .named = sim_named,
+        .make_dirs = sim_make_dirs,
         .lock = sim_lock,
         .list = sim_list,
     };
