@@ -16,7 +16,7 @@ from support.ahr import Ahr
 from support.on_pty import OnPty
 from support.tap import run, test
 
-AHR, MOCK = sys.argv[1:3]
+AHR, MOCK = (str(Path(arg).resolve()) for arg in sys.argv[1:3])
 SEEDS = range(1, 31 if os.environ.get("AHR_TEST_LONG") else 4)
 SIZES = ((80, 24), (200, 50), (33, 7), (20, 3), (7, 2), (1, 1))
 
@@ -159,6 +159,21 @@ def it_kills_itself_in_the_middle_of_a_picture():
             lines = true["final_lines"]
             assert "Thinking…" in "".join(lines[-12:]) and "context left" in lines[-1]
             assert "".join(line + "\n" for line in lines) == rendered(a, data, 80, 24)
+
+
+# -- recorded --
+
+@test
+def a_recording_of_it_holds_what_is_true():
+    with Ahr(AHR) as a:
+        for seed, (cols, rows) in zip(SEEDS, SIZES):
+            done = a.run("record", "-q", "--cols", cols, "--rows", rows, "--", MOCK, "--no-wait",
+                         "--seed", seed, "--exit", seed, *told(a.dir))
+            true, data = truth(a.dir)
+            assert done.returncode == seed and done.stdout == data, done.stderr
+            assert a.ok("cat", "last") == data
+            assert a.ok("render", "--scrollback", "last").decode() == "".join(
+                line + "\n" for line in true["final_lines"])
 
 
 # -- resizes --

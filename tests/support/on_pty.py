@@ -22,7 +22,7 @@ class OnPty:
         self.master, slave = pty.openpty()
         self.resize(cols, rows)
         self.first_state = self.state()
-        self.bytes = b""  # all that has come out so far
+        self.bytes = bytearray()  # all that has come out so far
         self.process = subprocess.Popen(
             [str(a) for a in args], stdin=slave, stdout=slave, stderr=slave,
             start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
