@@ -90,7 +90,8 @@ def status(path, key):
 
 def cpu_s(pid):
     """Time on a core, of all its threads."""
-    return sum(int(p.read_text().split()[0]) for p in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
+    return sum(int(p.read_text().split()[0])
+               for p in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
 
 
 def wake_ups(pid):
@@ -261,7 +262,8 @@ def keys(b):
         for who in value:
             if who != "direct":
                 wanted = " (< 1)" if who == "ahr" and name == "p99" else ""
-                line(f"key to echo {name}, added by {who}{wanted}", value[who] - value["direct"], "ms")
+                added = value[who] - value["direct"]
+                line(f"key to echo {name}, added by {who}{wanted}", added, "ms")
 
 
 PARTS = {"flood": flood, "start": start, "load": load, "keys": keys}
@@ -272,7 +274,8 @@ def main(args):
     args = [arg for arg in args if arg != "--quick"]
     if not args or not set(args[1:]) <= set(PARTS):
         sys.exit(__doc__)
-    with tempfile.TemporaryDirectory(prefix="ahr-bench-", dir=os.environ.get("BENCH_DIR")) as scratch:
+    where = os.environ.get("BENCH_DIR")
+    with tempfile.TemporaryDirectory(prefix="ahr-bench-", dir=where) as scratch:
         bench = Bench(Path(args[0]).resolve(), Path(scratch), size)
         for part in args[1:] or PARTS:
             PARTS[part](bench)
