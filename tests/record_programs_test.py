@@ -1,0 +1,352 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""record_programs_test.py -- real programs under `ahr record`, driven on a terminal as a user does.
+
+After each of them the terminal's settings are what they were, and what was shown is what was recorded.
+
+usage: record_programs_test.py AHR [--sanitized]
+"""
+
+import shutil
+import signal
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support.processes import (children, command, is_gone, is_in_foreground, kill, state, wait_for)
+from support.recorder import Recorder, records
+from support.tap import Skip, run, test
+
+AHR = sys.argv[1]
+CTRL_C, CTRL_D, CTRL_Z, ESCAPE = "\x03", "\x04", "\x1a", "\x1b"
+
+
+def need(*tools):
+    for tool in tools:
+        if not shutil.which(tool):
+            raise Skip(f"{tool} is not installed")
+
+
+@contextmanager
+def recorded(a, *argv, status=0, options=(), env=None):
+    """A program on a terminal; at the end of the block it must end with this status."""
+    with a.log() as log:
+        t = a.terminal()
+        before = t.stty()
+        client = a.on(t, "record", *options, "--", *argv, stderr=log, env=env)
+        t.client = client
+        yield t
+        a.ends(client, status)
+        assert t.stty() == before, "the terminal's settings have changed"
+        assert a.ok("cat", "last") == t.settle(), "what was shown is not what was recorded"
+        meta = a.meta()
+        assert meta["exitCode"] == status
+        assert meta["status"] == ("failed" if status else "completed")
+        assert a.verify("last")["warnings"] == []
+
+
+def sizes(a):
+    return [r[1:] for r in records(a.session() / "session.ahr") if r[0] == "resize"]
+
+
+# -- programs --
+
+
+@test
+def bash_with_job_control():
+    need("bash")
+    with Recorder(AHR) as a:
+        env = {"PS1": "@@ ", "INPUTRC": "/dev/null"}
+        with recorded(a, "bash", "--norc", "--noprofile", "-i", status=3, env=env) as t:
+            t.wait_for("@@ ")
+            shell = a.agent(a.host(t.client.pid))
+            t.type("sleep 100\r")
+            sleep = wait_for(lambda: [p for p in children(shell) if command(p) == "sleep"])[0]
+            wait_for(lambda: is_in_foreground(sleep))
+            t.type(CTRL_Z)
+            t.wait_for("Stopped")
+            t.wait_for("@@ ")
+            assert state(sleep) == "T"
+            t.type("bg\r")
+            t.wait_for("sleep 100 &")
+            wait_for(lambda: state(sleep) == "S")
+            t.type("jobs\r")
+            t.wait_for("Running")
+            t.type("fg\r")
+            wait_for(lambda: is_in_foreground(sleep))
+            t.type(CTRL_C)
+            wait_for(lambda: is_gone(sleep))
+            t.wait_for("@@ ")
+            t.type("echo status=$?\r")
+            t.wait_for("status=130")
+            t.type("exit 3\r")
+
+
+@test
+def vim_writes_a_file():
+    need("vim")
+    with Recorder(AHR) as a:
+        with recorded(a, "vim", "-u", "NONE", "-i", "NONE", "-N", "-n", "new.txt") as t:
+            t.wait_for("new.txt")
+            t.type("ihello from vim\rsecond line")
+            t.wait_for("line")
+            t.type(ESCAPE + ":wq\r")
+        assert (a.dir / "new.txt").read_text() == "hello from vim\nsecond line\n"
+
+
+@test
+def less_turns_pages():
+    need("less")
+    with Recorder(AHR) as a:
+        (a.dir / "book").write_text("".join(f"line {n}\n" for n in range(1, 1001)))
+        with recorded(a, "less", "book") as t:
+            t.wait_for("line 23")
+            t.type(" ")
+            t.wait_for("line 46")
+            t.type("G")
+            t.wait_for("line 1000")
+            t.type("q")
+
+
+@test
+def top_shows_processes():
+    need("top")
+    with Recorder(AHR) as a:
+        with recorded(a, "top", "-d", "0.3") as t:
+            t.wait_for("load average")
+            t.wait_for("PID")
+            t.wait_for("load average", 20)
+            t.type("q")
+
+
+@test
+def tmux_inside():
+    need("tmux")
+    with Recorder(AHR) as a:
+        argv = ("tmux", "-L", "inside", "-f", "/dev/null", "new-session", "env", "PS1=@@ ", "dash", "-i")
+        with recorded(a, *argv) as t:
+            t.wait_for("@@ ")
+            t.type("echo in''side\r")
+            t.wait_for("inside")
+            t.resize(100, 30)
+            t.type("stty size; echo measured\r")
+            t.wait_for("29 100")  # a row is tmux's own
+            t.type("exit\r")
+            t.wait_for("[exited]")
+        assert sizes(a) == [(80, 24), (100, 30)]
+
+
+@test
+def python_reads_evaluates_and_prints():
+    with Recorder(AHR) as a:
+        with recorded(a, sys.executable, "-q", "-I") as t:
+            t.wait_for(">>> ")
+            t.type("6 * 7\r")
+            t.wait_for("\r\n42")
+            t.wait_for(">>> ")
+            t.type("import sys; sys.stdout.isatty(), sys.stdin.isatty()\r")
+            t.wait_for("(True, True)")
+            t.wait_for(">>> ")
+            t.type(CTRL_D)
+
+
+@test
+def a_record_inside_a_record():
+    with Recorder(AHR) as a, a.log() as log:
+        t = a.terminal()
+        before = t.stty()
+        client = a.on(t, "record", "--", a.binary, "record", "--", "sh", "-c",
+                      "stty size; read x; echo got $x; exit 4", stderr=log)
+        t.wait_for("24 80")
+        t.type("words\r")
+        a.ends(client, 4)
+        assert t.stty() == before
+        assert b"got words\r\n" in t.settle()
+        assert len(a.names("sessions")) == 2 and a.names("live") == []
+
+
+# -- size --
+
+
+@test
+def the_agent_sees_the_terminals_size_and_each_change():
+    with Recorder(AHR) as a:
+        script = "stty size; trap 'stty size; echo seen' WINCH; echo ready; " \
+                 "until [ -e go ]; do sleep 0.02; done"
+        with recorded(a, "sh", "-c", script) as t:
+            t.wait_for("24 80\r\nready")
+            for cols, rows in ((100, 30), (132, 50), (20, 5), (1, 1), (80, 24)):
+                t.resize(cols, rows)
+                t.wait_for(f"{rows} {cols}\r\nseen")
+            (a.dir / "go").touch()
+        assert sizes(a) == [(80, 24), (100, 30), (132, 50), (20, 5), (1, 1), (80, 24)]
+        assert a.verify("last")["resizes"] == 6
+        # What the agent printed at a new size stands behind the record of that size.
+        size, text = None, {}
+        for record in records(a.session() / "session.ahr"):
+            if record[0] == "resize":
+                size = record[1:]
+            elif record[0] == "data":
+                text[size] = text.get(size, b"") + record[2]
+        assert b"50 132" in text[132, 50] and b"50 132" not in text[100, 30]
+        meta = a.meta()
+        assert (meta["cols"], meta["rows"]) == (80, 24)
+
+
+# -- the terminal, whatever happens --
+
+
+@test
+def a_killed_client_leaves_the_terminal_as_it_was():
+    need("dash", "bash")
+    for kind in ("dash", "bash"):
+        with Recorder(AHR) as a:
+            t = a.terminal()
+            shell = a.shell(t, kind)
+            before = t.stty()
+            shell.type('"$AHR" record -q -- sh -c "echo ready; until [ -e go ]; do sleep 0.02; done"')
+            t.wait_for("\nready")
+            client = shell.job("ahr")
+            host = a.host(client)
+            assert t.is_raw()
+            kill(client)
+            t.wait_for("Killed")
+            t.wait_for(shell.PROMPT)
+            wait_for(lambda: t.stty() == before, "the terminal is not restored")
+            assert not is_gone(host)
+            assert b"still" in shell.run("echo st''ill")
+            (a.dir / "go").touch()
+            wait_for(lambda: is_gone(host))
+            assert a.meta()["status"] == "completed"
+            assert shell.leave() == 0
+
+
+@test
+def a_killed_host_leaves_the_terminal_as_it_was():
+    need("dash")
+    with Recorder(AHR) as a:
+        t = a.terminal()
+        shell = a.shell(t, "dash")
+        before = t.stty()
+        shell.type('"$AHR" record -- sh -c "echo ready; exec sleep 1000"')
+        t.wait_for("\nready")
+        kill(a.host(shell.job("ahr")))
+        said = t.wait_for(shell.PROMPT)
+        assert b"ahr recover" in said, said
+        assert t.stty() == before
+        assert b"\nstatus=1" in shell.run("echo status=$?")
+        assert shell.leave() == 0
+        a.nobody_is_left()
+        a.ok("recover", "--all")
+        assert a.meta()["status"] == "interrupted"
+
+
+@test
+def an_agent_that_breaks_its_terminal_does_not_break_ours():
+    need("dash")
+    with Recorder(AHR) as a:
+        t = a.terminal()
+        shell = a.shell(t, "dash")
+        before = shell.run("stty -g")
+        shell.run('"$AHR" record -q -- sh -c "stty raw -echo; kill -9 \\$\\$"')
+        assert shell.run("stty -g") == before
+        assert shell.leave() == 0
+
+
+@test
+def a_stopped_client_gives_the_terminal_back_and_takes_it_again():
+    need("dash", "bash")
+    for kind, number in (("dash", signal.SIGTSTP), ("bash", signal.SIGTSTP), ("dash", signal.SIGTTOU)):
+        with Recorder(AHR) as a:
+            t = a.terminal()
+            shell = a.shell(t, kind)
+            before = t.stty()
+            shell.type('"$AHR" record -q -- sh -c "echo on the screen; exec cat"')
+            t.wait_for("\non the screen")
+            client = shell.job("ahr")
+            t.type("one\r")
+            t.wait_for("one\r\none\r\n")
+            kill(client, number)
+            t.wait_for(shell.PROMPT)
+            assert state(client) == "T"
+            assert t.stty() == before
+            shell.run("echo shell''s turn")
+            shell.type("fg")
+            wait_for(lambda: state(client) == "S" and t.is_raw())
+            t.wait_for("on the screen")  # painted anew
+            t.wait_for("one")
+            t.type("two\r")
+            t.wait_for("two\r\ntwo\r\n")
+            t.type(CTRL_D)
+            t.wait_for(shell.PROMPT)
+            assert t.stty() == before
+            assert shell.leave() == 0
+            a.nobody_is_left()
+            assert a.meta()["status"] == "completed"
+            recorded_bytes = a.ok("cat", "last")
+            assert recorded_bytes == b"on the screen\r\none\r\none\r\ntwo\r\ntwo\r\n", recorded_bytes
+
+
+@test
+def a_size_that_changed_while_we_were_stopped_is_seen():
+    need("dash")
+    with Recorder(AHR) as a:
+        t = a.terminal()
+        shell = a.shell(t, "dash")
+        shell.type('"$AHR" record -q -- sh -c "trap \'stty size; echo seen\' WINCH; echo ready; '
+                   'until [ -e go ]; do sleep 0.02; done"')
+        t.wait_for("\nready")
+        kill(shell.job("ahr"), signal.SIGTSTP)
+        t.wait_for(shell.PROMPT)
+        t.resize(90, 33)
+        shell.type("fg")
+        t.wait_for("33 90\r\nseen")
+        (a.dir / "go").touch()
+        t.wait_for(shell.PROMPT)
+        assert shell.leave() == 0
+        assert sizes(a) == [(80, 24), (90, 33)]
+
+
+@test
+def started_in_the_background_it_is_not_stopped():
+    need("dash", "bash")
+    for kind in ("dash", "bash"):
+        with Recorder(AHR) as a:
+            t = a.terminal()
+            shell = a.shell(t, kind)
+            before = t.stty()
+            shell.type('"$AHR" record -q -- sh -c '
+                       '"echo working; until [ -e go ]; do sleep 0.02; done; echo done; exit 6" &')
+            t.wait_for("\nworking")
+            client = shell.job("ahr")
+            assert b"mine" in shell.run("echo mi''ne")  # what is typed is the shell's
+            assert state(client) == "S" and t.stty() == before
+            (a.dir / "go").touch()
+            t.wait_for("\ndone")
+            wait_for(lambda: is_gone(client))
+            assert b"\nstatus=6" in shell.run("wait $!; echo status=$?")
+            assert t.stty() == before
+            assert shell.leave() == 0
+            a.nobody_is_left()
+            assert a.ok("cat", "last") == b"working\r\ndone\r\n"
+            assert a.meta()["status"] == "failed"
+
+
+@test
+def output_to_a_pipe_leaves_the_keyboard_to_the_agent():
+    need("dash")
+    with Recorder(AHR) as a:
+        t = a.terminal()
+        shell = a.shell(t, "dash")
+        before = t.stty()
+        shell.type('"$AHR" record -q -- sh -c "echo ready; read x; echo got \\$x" | cat')
+        t.wait_for("\nready")
+        t.type("words\r")
+        t.wait_for("got words")
+        t.wait_for(shell.PROMPT)
+        assert t.stty() == before
+        assert shell.leave() == 0
+
+
+run()

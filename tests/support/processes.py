@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""processes.py -- what /proc says about processes, and waiting for a condition."""
+
+import os
+import signal
+import time
+
+PATIENCE = 60  # seconds; only what is broken waits so long
+
+
+def wait_for(condition, what="waited in vain", seconds=PATIENCE):
+    """Waits until condition() is true, and returns what it gave."""
+    deadline = time.monotonic() + seconds
+    pause = 0.0005
+    while not (found := condition()):
+        assert time.monotonic() < deadline, what() if callable(what) else what
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.02)
+    return found
+
+
+def stat(pid):
+    """The fields of /proc/PID/stat from the state on; None when there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def state(pid):
+    """'R', 'S', 'T', 'Z' …; None when it is gone."""
+    fields = stat(pid)
+    return fields[0].decode() if fields else None
+
+
+def is_gone(pid):
+    return state(pid) in (None, "Z", "X")
+
+
+def is_in_foreground(pid):
+    """Does its process group have its terminal?"""
+    fields = stat(pid)
+    return bool(fields) and fields[2] == fields[5]
+
+
+def pids():
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def children(pid):
+    """The living children of a process."""
+    found = []
+    for other in pids():
+        fields = stat(other)
+        if fields and int(fields[1]) == pid and fields[0] not in (b"Z", b"X"):
+            found.append(other)
+    return found
+
+
+def command(pid):
+    """The name of what it runs; None when it is gone."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().rstrip("\n")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def with_home(home):
+    """The living processes that were started with this HOME, whoever their parent is by now."""
+    needle = b"\0HOME=" + os.fsencode(home) + b"\0"
+    found = []
+    for pid in pids():
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                is_ours = needle in b"\0" + file.read() + b"\0"
+        except OSError:
+            continue
+        if is_ours and not is_gone(pid):
+            found.append(pid)
+    return found
+
+
+def describe(some):
+    return ", ".join(f"{pid} {command(pid)} ({state(pid)})" for pid in some)
+
+
+def kill(pid, number=signal.SIGKILL):
+    """A signal to a process that may be gone already."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
