@@ -391,7 +391,7 @@ def the_child_has_a_terminal_and_a_clean_start():
 
     with Recorder(AHR) as a:
         script = "cat /proc/self/status; test -t 0 && test -t 1 && test -t 2 && : </dev/tty " \
-                 "&& echo a terminal; for n in 0 1 2 3 4 5 6 7 8 9; do test -e /proc/$$/fd/$n && echo fd $n; done"
+                 "&& echo a terminal; for n in 0 1 2 3 4 5 6 7 8 9; do test ! -e /proc/$$/fd/$n || echo fd $n; done"
         shown = record(a, "--", "sh", "-c", script, preexec_fn=rough, restore_signals=False).decode()
         for name in ("SigBlk", "SigIgn", "SigCgt"):
             assert int(re.search(name + r":\s*([0-9a-f]+)", shown)[1], 16) & 0x7fffffff == 0, shown

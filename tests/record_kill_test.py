@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.processes import is_gone, kill, wait_for
-from support.recorder import IS_LONG, IS_SANITIZED, Recorder
+from support.recorder import IS_LONG, IS_SANITIZED, Recorder, without_calming
 from support.tap import run, test
 
 AHR = sys.argv[1]
@@ -109,7 +109,7 @@ def one_round(draw, n):
             host = a.host(screen.client.pid)
             screen.wait_for(size)
             strike(a, screen, host, victims, size)
-            shown = screen.shown()
+            shown = without_calming(screen.shown())
             if on_terminal and victims in ("host", "client"):  # with both, nobody can
                 assert screen.terminal.stty() == screen.before, "terminal not restored"
             if victims == "host" and size:

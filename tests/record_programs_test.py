@@ -205,8 +205,8 @@ def a_killed_client_leaves_the_terminal_as_it_was():
             t = a.terminal()
             shell = a.shell(t, kind)
             before = t.stty()
-            shell.type('"$AHR" record -q -- sh -c "echo ready; until [ -e go ]; do sleep 0.02; done"')
-            t.wait_for("\nready")
+            shell.type('"$AHR" record -q -- sh -c "echo re\'\'ady; until [ -e go ]; do sleep 0.02; done"')
+            t.wait_for("ready\r\n")
             client = shell.job("ahr")
             host = a.host(client)
             assert t.is_raw()
@@ -229,8 +229,8 @@ def a_killed_host_leaves_the_terminal_as_it_was():
         t = a.terminal()
         shell = a.shell(t, "dash")
         before = t.stty()
-        shell.type('"$AHR" record -- sh -c "echo ready; exec sleep 1000"')
-        t.wait_for("\nready")
+        shell.type('"$AHR" record -- sh -c "echo re\'\'ady; exec sleep 1000"')
+        t.wait_for("ready\r\n")
         kill(a.host(shell.job("ahr")))
         said = t.wait_for(shell.PROMPT)
         assert b"ahr recover" in said, said
@@ -262,8 +262,8 @@ def a_stopped_client_gives_the_terminal_back_and_takes_it_again():
             t = a.terminal()
             shell = a.shell(t, kind)
             before = t.stty()
-            shell.type('"$AHR" record -q -- sh -c "echo on the screen; exec cat"')
-            t.wait_for("\non the screen")
+            shell.type('"$AHR" record -q -- sh -c "echo on \'\'the screen; exec cat"')
+            t.wait_for("on the screen\r\n")
             client = shell.job("ahr")
             t.type("one\r")
             t.wait_for("one\r\none\r\n")
@@ -294,9 +294,9 @@ def a_size_that_changed_while_we_were_stopped_is_seen():
     with Recorder(AHR) as a:
         t = a.terminal()
         shell = a.shell(t, "dash")
-        shell.type('"$AHR" record -q -- sh -c "trap \'stty size; echo seen\' WINCH; echo ready; '
+        shell.type('"$AHR" record -q -- sh -c "trap \'stty size; echo seen\' WINCH; echo re\'\'ady; '
                    'until [ -e go ]; do sleep 0.02; done"')
-        t.wait_for("\nready")
+        t.wait_for("ready\r\n")
         kill(shell.job("ahr"), signal.SIGTSTP)
         t.wait_for(shell.PROMPT)
         t.resize(90, 33)
@@ -317,19 +317,19 @@ def started_in_the_background_it_is_not_stopped():
             shell = a.shell(t, kind)
             before = t.stty()
             shell.type('"$AHR" record -q -- sh -c '
-                       '"echo working; until [ -e go ]; do sleep 0.02; done; echo done; exit 6" &')
-            t.wait_for("\nworking")
+                       '"echo wor\'\'king; until [ -e go ]; do sleep 0.02; done; echo all\'\'done; exit 6" &')
+            t.wait_for("working\r")
             client = shell.job("ahr")
             assert b"mine" in shell.run("echo mi''ne")  # what is typed is the shell's
             assert state(client) == "S" and t.stty() == before
             (a.dir / "go").touch()
-            t.wait_for("\ndone")
+            t.wait_for("alldone\r")
             wait_for(lambda: is_gone(client))
             assert b"\nstatus=6" in shell.run("wait $!; echo status=$?")
             assert t.stty() == before
             assert shell.leave() == 0
             a.nobody_is_left()
-            assert a.ok("cat", "last") == b"working\r\ndone\r\n"
+            assert a.ok("cat", "last") == b"working\r\nalldone\r\n"
             assert a.meta()["status"] == "failed"
 
 
@@ -340,8 +340,8 @@ def output_to_a_pipe_leaves_the_keyboard_to_the_agent():
         t = a.terminal()
         shell = a.shell(t, "dash")
         before = t.stty()
-        shell.type('"$AHR" record -q -- sh -c "echo ready; read x; echo got \\$x" | cat')
-        t.wait_for("\nready")
+        shell.type('"$AHR" record -q -- sh -c "echo re\'\'ady; read x; echo got \\$x" | cat')
+        t.wait_for("ready\r\n")
         t.type("words\r")
         t.wait_for("got words")
         t.wait_for(shell.PROMPT)

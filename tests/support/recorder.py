@@ -10,6 +10,7 @@ At the end of the block no process may be left of all that was started in it.
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -130,6 +131,17 @@ class Recorder(Ahr):
         """Waits for the program's end."""
         have = client.wait(60)
         assert have == status, f"exit status {have}, not {status}"
+
+
+# What a client sends to a terminal whose program was cut off: sequences that calm it, no text.
+CALMING = re.compile(rb"\x18(?:\x1b\\|\x1b[78>=]|\x1b\[[?<]?[0-9;]*[A-Za-z])*")
+
+
+def without_calming(shown):
+    """What a terminal was shown, without such an end."""
+    text, calm, rest = shown.partition(b"\x18")
+    assert not calm or CALMING.fullmatch(calm + rest), calm + rest
+    return text
 
 
 def records(path):
