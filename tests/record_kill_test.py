@@ -17,7 +17,7 @@ from support.recorder import IS_LONG, IS_SANITIZED, Recorder, without_calming
 from support.tap import run, test
 
 AHR = sys.argv[1]
-ROUNDS = 500 if IS_LONG else 10 if IS_SANITIZED else 25
+ROUNDS = 500 if IS_LONG else 25 if IS_SANITIZED else 100
 SEED = int(os.environ.get("AHR_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 30)
 
 # Bursts and pauses; the n-th line says n, so that the truth is known.
@@ -141,7 +141,8 @@ def is_whole(a, shown, status, size):
     meta = a.meta(folder)
     assert meta["status"] == status or size == 0 and meta["status"] in ("aborted", "interrupted")
     assert meta["sessionId"] == folder.name and meta["totalBytes"] == len(recorded)
-    assert meta["cmd"][0] == "sh" and meta["endedAtNs"] >= meta["startedAtNs"]
+    if recorded:  # else it may have been struck before the command was noted down, and ran
+        assert meta["cmd"][0] == "sh" and meta["endedAtNs"] >= meta["startedAtNs"]
     assert not list(folder.glob("*.tail-*")) and not (folder / "lock").exists()
     whole = {p.name: p.read_bytes() for p in folder.iterdir()}
     a.ok("recover", "--all")  # a second time changes nothing
