@@ -69,10 +69,10 @@ leave_terminal(struct host *h)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (h->opt->tty_fd >= 0)
-        h->tty_fd = fcntl(h->tty_fd, F_DUPFD_CLOEXEC, 3);
+        h->tty_fd = fcntl(h->opt->tty_fd, F_DUPFD_CLOEXEC, 3);
     for (int fd = 0; fd < 3; fd++)
         dup2(null, fd);
-    int keep[] = { h->conn.fd,       h->opt->tty_fd,    h->child.master_fd,
+    int keep[] = { h->conn.fd,       h->tty_fd,         h->child.master_fd,
                    h->child.gate_fd, h->child.errno_fd, h->slave_fd };
     keep_only(keep, sizeof(keep) / sizeof(keep[0]));
     umask(0077);
