@@ -65,8 +65,8 @@ def pauses_do_not_change_the_bytes():
 def it_moves_about_as_agents_do():
     data = plain("--steps", 60)
     for what in (rb"\r[^\n]", rb"\x1b\[\d+A", rb"\x1b\[38;2;\d+;\d+;\d+m", rb"\x1b\[48;2;",
-                 rb"\x08", rb"\x1b\[K", rb"\x1b\[J", rb"\x1b\[2K", rb"\x1b\[\d+G", rb"\x1b\[\?2026h",
-                 "世".encode(), "🚀".encode(), "e\u0301".encode()):
+                 rb"\x08", rb"\x1b\[K", rb"\x1b\[J", rb"\x1b\[2K", rb"\x1b\[\d+G",
+                 rb"\x1b\[\?2026h", "世".encode(), "🚀".encode(), "e\u0301".encode()):
         assert re.search(what, data), what
 
 
