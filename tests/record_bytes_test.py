@@ -10,8 +10,10 @@ usage: record_bytes_test.py AHR [--sanitized]   (sanitized: less of everything)
 
 import hashlib
 import random
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -193,6 +195,41 @@ def a_pipeline_ends():
         assert done.stdout == b"hello\r\n"
 
 
+@test
+def a_socket_is_as_good_as_a_pipe():
+    data = random.Random(8).randbytes(2_000_000)
+    want = data.replace(b"\n", b"\r\n")
+    with Recorder(AHR) as a, a.log() as log:  # what node and libuv give to their children
+        (ours, theirs), got = socket.socketpair(), bytearray()
+        client = a.start("record", "--", "cat", stdin=theirs, stdout=theirs, stderr=log)
+        theirs.close()
+
+        def send():
+            ours.sendall(data)
+            ours.shutdown(socket.SHUT_WR)
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        while more := ours.recv(65536):
+            got += more
+        sender.join()
+        ours.close()
+        a.ends(client, 0)
+        is_whole(a, bytes(got), want)
+
+
+@test
+def a_session_is_finished_also_when_nobody_reads_its_output_yet():
+    data = random.Random(9).randbytes(200_000)
+    with Recorder(AHR) as a, a.log() as log:
+        (a.dir / "data").write_bytes(data)
+        client = a.start("record", "--", "sh", "-c", RAW + "cat data", stdout=subprocess.PIPE, stderr=log)
+        wait_for(lambda: a.names("sessions"), "the session waits for its client's reader")
+        shown = client.communicate(timeout=60)[0]
+        a.ends(client, 0)
+        is_whole(a, shown, data)
+
+
 # -- input --
 
 
@@ -279,6 +316,17 @@ def input_that_nobody_reads_does_not_hang_us():
     with Recorder(AHR) as a:
         done = a.line("yes | $AHR record -- sh -c 'read x; echo $x; exit 5'; echo $?")
         assert done.stdout == b"y\r\n5\n"
+
+
+@test
+def input_that_never_ends_does_not_hang_us():
+    with Recorder(AHR) as a, a.log() as log:
+        client = a.start("record", "--", "sh", "-c", "echo done", stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, stderr=log)
+        assert client.stdout.read() == b"done\r\n"  # its stdin is still open
+        a.ends(client, 0)
+        client.stdin.close()
+        client.stdout.close()
 
 
 @test

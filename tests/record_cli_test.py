@@ -287,6 +287,43 @@ def sessions_are_found_by_what_people_call_them():
         assert a.fails(3, "verify", "nobody") and a.fails(3, "render", "nobody")
 
 
+@test
+def many_may_begin_at_once():
+    with Recorder(AHR) as a:
+        some = [a.start("record", "-q", "--", "sh", "-c", f"echo {n}; exit {n}", stdout=subprocess.PIPE)
+                for n in range(12)]
+        for n, client in enumerate(some):
+            assert client.communicate(timeout=60)[0] == b"%d\r\n" % n and client.returncode == n
+        assert len(a.names("sessions")) == 12 and a.names("live") == []
+        texts = {a.ok("cat", name) for name in a.names("sessions")}
+        assert texts == {b"%d\r\n" % n for n in range(12)}
+
+
+@test
+def of_many_that_want_one_file_one_gets_it():
+    for option in ((), ("--force",)):
+        with Recorder(AHR) as a:
+            script = "echo $1; echo $1 >>ran; until [ -e go ]; do sleep 0.02; done"
+            some = [a.start("record", "-q", *option, "--out-file", "x.ahr", "--", "sh", "-c", script, "sh", n,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for n in range(8)]
+            wait_for(lambda: sum(client.poll() is None for client in some) <= 1)
+            (a.dir / "go").touch()
+            shown = {client.communicate(timeout=60)[0]: client.returncode for client in some}
+            assert sorted(shown.values())[0] == 0 and len(shown) == 2, shown
+            assert all(client.returncode in (0, 1, 5) for client in some)
+            assert len((a.dir / "ran").read_text().split()) == 1
+            winner, = (text for text, status in shown.items() if status == 0)
+            assert a.ok("cat", "x.ahr") == winner and a.verify("x.ahr")["warnings"] == []
+
+
+@test
+def a_folder_that_is_gone_is_no_hindrance():
+    with Recorder(AHR) as a:
+        done = a.line("mkdir gone; cd gone; rmdir ../gone; $AHR record -- echo hello")
+        assert done.returncode == 0 and done.stdout == b"hello\r\n", done
+        assert a.ok("cat", "last") == b"hello\r\n"
+
+
 # -- meta.json --
 
 

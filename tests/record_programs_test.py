@@ -7,15 +7,17 @@ After each of them the terminal's settings are what they were, and what was show
 usage: record_programs_test.py AHR [--sanitized]
 """
 
+import os
 import shutil
 import signal
 import sys
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.processes import (children, command, is_gone, is_in_foreground, kill, state, wait_for)
-from support.recorder import Recorder, records
+from support.recorder import Recorder, records, without_calming
 from support.tap import Skip, run, test
 
 AHR = sys.argv[1]
@@ -130,7 +132,7 @@ def tmux_inside():
             t.type("echo in''side\r")
             t.wait_for("inside")
             t.resize(100, 30)
-            t.type("stty size; echo measured\r")
+            t.type("until stty size | grep '29 10''0'; do sleep 0.05; done\r")
             t.wait_for("29 100")  # a row is tmux's own
             t.type("exit\r")
             t.wait_for("[exited]")
@@ -192,6 +194,88 @@ def the_agent_sees_the_terminals_size_and_each_change():
         assert b"50 132" in text[132, 50] and b"50 132" not in text[100, 30]
         meta = a.meta()
         assert (meta["cols"], meta["rows"]) == (80, 24)
+
+
+@test
+def a_storm_of_sizes_ends_with_the_last():
+    with Recorder(AHR) as a:
+        script = "echo ready; until [ \"$(stty size)\" = '41 141' ]; do echo still here; done; echo calm"
+        with recorded(a, "sh", "-c", script) as t:
+            t.wait_for("ready")
+            for n in range(200):
+                t.resize(60 + n % 50, 20 + n % 7)
+            t.resize(141, 41)
+            t.wait_for("calm")
+        assert sizes(a)[0] == (80, 24) and sizes(a)[-1] == (141, 41)
+        assert all(one != other for one, other in zip(sizes(a), sizes(a)[1:]))
+
+
+@test
+def a_key_ends_a_flood():
+    with Recorder(AHR) as a, a.log() as log:
+        t = a.terminal()
+        before = t.stty()
+        client = a.on(t, "record", "--", "yes", stderr=log)
+        wait_for(lambda: len(t.output) > 3_000_000)
+        t.type(CTRL_C)
+        a.ends(client, 130)
+        assert t.stty() == before
+        assert a.ok("cat", "last") == without_calming(t.settle())
+
+
+@test
+def what_is_pasted_arrives_whole_however_late_it_is_read():
+    text = b"".join(b"pasted line %d\n" % n for n in range(20000))
+    with Recorder(AHR) as a:
+        script = "stty raw -echo; printf ready; until [ -e go ]; do echo busy; done; " \
+                 f"head -c {len(text)} >got"
+        with recorded(a, "sh", "-c", script) as t:
+            t.wait_for("ready")
+            paste = threading.Thread(target=t.type, args=(text,))
+            paste.start()
+            for _ in range(100):  # it is not held up by what waits for it
+                t.skip()
+                t.wait_for("busy")
+            (a.dir / "go").touch()
+            paste.join()
+        assert (a.dir / "got").read_bytes() == text
+
+
+@test
+def input_from_a_pipe_with_output_to_a_terminal():
+    need("dash")
+    with Recorder(AHR) as a:
+        t = a.terminal(cols=91, rows=17)
+        shell = a.shell(t, "dash")
+        before = t.stty()
+        said = shell.run('printf "one\\ntwo\\n" | "$AHR" record -q -- sh -c "cat; stty size"; echo status=$?')
+        assert b"status=0" in said, said
+        assert a.ok("cat", "last") == b"one\r\ntwo\r\n17 91\r\n"
+        assert t.stty() == before
+        assert shell.leave() == 0
+
+
+@test
+def nobody_else_is_made_non_blocking():
+    with Recorder(AHR) as a, a.log() as log:
+        t = a.terminal()
+        client = a.on(t, "record", "--", "sh", "-c", "echo ready; read x", stderr=log)
+        t.wait_for("ready")
+        assert os.get_blocking(t.slave)  # the same open file as the client's 0 and 1
+        t.type("x\r")
+        a.ends(client, 0)
+        assert os.get_blocking(t.slave)
+        ends = os.pipe(), os.pipe()
+        client = a.start("record", "--", "sh", "-c", "echo ready; read x", stdin=ends[0][0],
+                         stdout=ends[1][1], stderr=log)
+        assert os.read(ends[1][0], 100) == b"ready\r\n"
+        for fd in (*ends[0], *ends[1]):
+            assert os.get_blocking(fd)
+        os.write(ends[0][1], b"x\n")
+        a.ends(client, 0)
+        for fd in (*ends[0], *ends[1]):
+            assert os.get_blocking(fd)
+            os.close(fd)
 
 
 # -- the terminal, whatever happens --

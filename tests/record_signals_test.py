@@ -310,6 +310,44 @@ def a_terminal_that_hangs_does_not_stop_the_agent():
 
 
 @test
+def a_terminal_that_hangs_does_not_keep_us_from_hearing_a_signal():
+    for whom in ("client", "host"):
+        with Recorder(AHR) as a:
+            s = Session(a, "echo ready; exec yes").is_ready()
+            s.terminal.pause()
+            had = len(a.ok("cat", "last"))
+            wait_for(lambda: len(a.ok("cat", "last")) > had + 2_000_000, "the agent stands still")
+            kill(s.pid(whom), signal.SIGTERM)
+            wait_for(lambda: a.names("sessions"), "the session does not end")
+            s.terminal.resume()
+            s.ends(128 + signal.SIGTERM)
+            assert a.meta()["status"] == "aborted" and a.meta()["signal"] == "TERM"
+            a.verify("last")
+
+
+@test
+def a_pipe_that_nobody_reads_does_not_keep_us_from_hearing_a_signal():
+    for whom in ("client", "host"):
+        with Recorder(AHR) as a:
+            s = Session(a, "echo ready; exec yes", on_terminal=False).is_ready()
+            kill(s.pid(whom), signal.SIGTERM)
+            wait_for(lambda: a.names("sessions"), "the session does not end")
+            shown = s.client.stdout.read()
+            s.ends(128 + signal.SIGTERM)
+            s.is_recorded("aborted", signal.SIGTERM)
+            assert b"ready\r\n" + shown == a.ok("cat", "last")
+
+
+@test
+def timeout_ends_a_session_in_good_order():
+    with Recorder(AHR) as a:
+        done = a.line("timeout 0.2 $AHR record -- sh -c 'echo ready; exec sleep 1000'")
+        assert done.returncode == 124 and done.stdout == b"ready\r\n", done
+        a.nobody_is_left()
+        assert a.meta()["status"] == "aborted" and a.meta()["signal"] == "TERM"
+
+
+@test
 def a_killed_client_on_a_terminal_does_not_end_the_session():
     with Recorder(AHR) as a:
         s = Session(a, WAITS).is_ready()
