@@ -92,7 +92,7 @@ json_bool(struct json *j, bool v)
 }
 
 void
-json_null(struct json *j)
+json_none(struct json *j)
 {
     separate(j);
     buf_puts(j->out, "null");

@@ -25,7 +25,7 @@ void json_str(struct json *j, const char *s);
 void json_bytes(struct json *j, struct view s);
 void json_u64(struct json *j, uint64_t v);
 void json_bool(struct json *j, bool v);
-void json_null(struct json *j);
+void json_none(struct json *j);
 /* A number past 2^53 that JavaScript must not round: written as a string. */
 void json_u64_str(struct json *j, uint64_t v);
 

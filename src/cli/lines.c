@@ -32,7 +32,7 @@ json_colour(struct json *j, uint32_t colour)
     char text[8];
     switch (term_colour_kind(colour)) {
     case TERM_COLOUR_DEFAULT:
-        json_null(j);
+        json_none(j);
         break;
     case TERM_COLOUR_INDEX:
         json_u64(j, term_colour_value(colour));
@@ -71,7 +71,7 @@ json_span(struct json *j, const struct term_span *span)
     if (span->uri)
         json_str(j, span->uri);
     else
-        json_null(j);
+        json_none(j);
     if (span->style.underline_colour)
         json_key(j, "underline_color"), json_colour(j, span->style.underline_colour);
     json_close(j, '}');

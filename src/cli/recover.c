@@ -17,7 +17,7 @@ json_report(struct json *j, const char *id, const char *path,
     json_open(j, '{');
     if (*id)
         json_key(j, "session"), json_str(j, id);
-    json_key(j, "file"), *path ? json_str(j, path) : json_null(j);
+    json_key(j, "file"), *path ? json_str(j, path) : json_none(j);
     json_key(j, "changed"), json_bool(j, r->is_changed);
     json_key(j, "dry_run"), json_bool(j, is_dry_run);
     json_key(j, "blocks"), json_u64(j, r->blocks);

@@ -212,7 +212,7 @@ lines_json(struct json *j, const struct page *p)
 {
     AUTO(buf) lines = { .ceiling = p->lines.ceiling };
     if (p->resizes) {
-        json_null(j);
+        json_none(j);
         return;
     }
     if (page_final_lines(p, &lines) < 0)

@@ -133,7 +133,7 @@ json_is_valid_whatever_the_bytes(void **state)
         json_str(&j, "tab\t, back\\slash, \x7f, bad \xff, line\xe2\x80\xa8");
     json_key(&j, "list"), json_open(&j, '[');
     json_u64(&j, UINT64_MAX), json_bool(&j, true), json_bool(&j, false);
-    json_null(&j);
+    json_none(&j);
     json_open(&j, '['), json_close(&j, ']');
     json_close(&j, ']');
     json_key(&j, "ns"), json_u64_str(&j, 1760542626145118000);
