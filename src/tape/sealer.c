@@ -25,6 +25,10 @@
 
 #define SECOND 1000000000ULL
 
+/* So many blocks in a row, each within so long after the one before, are a flood: 4 MiB
+ * at more than 25 MB/s. */
+enum { FLOOD_BLOCKS = 16, FLOOD_NS = 10000000 };
+
 struct sealer {
     struct tape_io *io; /* borrowed */
     struct tape_writer_options opt;
@@ -74,6 +78,8 @@ struct sealer {
     bool is_segment_new, is_tail_new; /* their names are not yet synced */
     uint64_t dirty_at_ns, retry_at_ns, progress_at_ns;
     uint64_t synced_off, sealed_blocks;
+    uint64_t pushed_at_ns;
+    unsigned quick_pushes; /* in a row */
     int quality;
     int failing; /* errno of the last write, negative; 0: the disk works */
     bool is_suspect, is_stopping;
@@ -176,12 +182,15 @@ drop_one(struct sealer *s)
     made_progress(s);
 }
 
+/* Blocks that pile up are packed with less effort. So is a flood before they do: its
+ * source, its reader and we may share two processors. */
 static int
 quality_for(const struct sealer *s, size_t waiting)
 {
-    if (!s->opt.is_adaptive || waiting <= 8)
+    bool is_flood = s->quick_pushes >= FLOOD_BLOCKS;
+    if (!s->opt.is_adaptive || (waiting <= 8 && !is_flood))
         return s->opt.quality;
-    int low = waiting <= 16 ? 1 : 0;
+    int low = waiting <= 16 && !is_flood ? 1 : 0;
     return low < s->opt.quality ? low : s->opt.quality;
 }
 
@@ -779,6 +788,10 @@ sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait)
             wait_until(s, &s->room, since_ns + s->opt.patience_ns);
     }
     if (!r) {
+        uint64_t now_ns = clock_mono_ns();
+        bool is_quick = now_ns - s->pushed_at_ns < FLOOD_NS;
+        s->quick_pushes = is_quick ? s->quick_pushes + 1 : 0;
+        s->pushed_at_ns = now_ns;
         job_list_push(&s->queue, job);
         s->waiting_blocks++;
         s->waiting_bytes += job->raw_len;
