@@ -111,14 +111,15 @@ find_parent(struct record *rec, struct err *err)
 static int
 find_folder(struct record *rec, struct err *err)
 {
-    char cwd[PATH_MAX];
+    char cwd[PATH_MAX] = "";
+    const char *out = rec->args->out_file;
     int r = session_home(&rec->home, err);
     if (r < 0)
         return r;
-    if (!getcwd(cwd, sizeof(cwd)))
+    /* One that was removed under us matters only to what is named from it. */
+    if (!getcwd(cwd, sizeof(cwd)) && out && *out != '/')
         return err_sys(err, "cannot tell the current folder");
     buf_puts(&rec->cwd, cwd);
-    const char *out = rec->args->out_file;
     if (out)
         buf_printf(&rec->out_file, "%s%s%s", *out == '/' ? "" : cwd,
                    *out == '/' ? "" : "/", out);
@@ -311,7 +312,7 @@ prepare(struct record *rec, char **argv, struct err *err)
     h->is_forced = a->is_forced;
     h->argv = argv;
     h->envp = rec->envp;
-    h->cwd = buf_str(&rec->cwd);
+    h->cwd = rec->cwd.n ? buf_str(&rec->cwd) : NULL;
     h->name = a->name;
     h->role = a->role;
     h->task = a->task;
