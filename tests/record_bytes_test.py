@@ -223,7 +223,8 @@ def a_session_is_finished_also_when_nobody_reads_its_output_yet():
     data = random.Random(9).randbytes(200_000)
     with Recorder(AHR) as a, a.log() as log:
         (a.dir / "data").write_bytes(data)
-        client = a.start("record", "--", "sh", "-c", RAW + "cat data", stdout=subprocess.PIPE, stderr=log)
+        client = a.start("record", "--", "sh", "-c", RAW + "cat data", stdout=subprocess.PIPE,
+                         stderr=log)
         wait_for(lambda: a.names("sessions"), "the session waits for its client's reader")
         shown = client.communicate(timeout=60)[0]
         a.ends(client, 0)
@@ -253,9 +254,10 @@ def a_file_as_input_comes_out():
 def every_byte_value_and_line_length_passes_a_canonical_terminal():
     values = bytes(range(256))
     special = b"\x03\x04\x1c\x16\x1a\x11\x13\x7f\x15\x17\x12\x0f\r\0\xff"
+    lengths = 1, 1023, 1024, 1025, 2048, 4095, 4096, 9000
     for data in (values * 40, values[::-1] * 40, b"".join(bytes([v, 10]) for v in values),
                  special * 500 + b"\n", b"\x04" * 5000, b"\x16" * 5001, b"\n" * 5000,
-                 *(b"x" * n + b"\n" + b"y" * n for n in (1, 1023, 1024, 1025, 2048, 4095, 4096, 9000))):
+                 *(b"x" * n + b"\n" + b"y" * n for n in lengths)):
         with Recorder(AHR) as a:
             is_whole(a, piped(a, data, "--", "cat"), data.replace(b"\n", b"\r\n"))
 
@@ -352,8 +354,8 @@ def typed_bytes_reach_a_raw_program_as_they_are():
     data = bytes(range(256)) * 4
     with Recorder(AHR) as a, a.log() as log:
         t = a.terminal()
-        client = a.on(t, "record", "--", "sh", "-c", f"{RAW} printf ready; head -c {len(data)} >got",
-                      stderr=log)
+        script = f"{RAW} printf ready; head -c {len(data)} >got"
+        client = a.on(t, "record", "--", "sh", "-c", script, stderr=log)
         t.wait_for("ready")
         for start in range(0, len(data), 64):
             t.type(data[start:start + 64])

@@ -178,7 +178,8 @@ def a_host_killed_under_an_out_file_is_recovered_there():
 @test
 def recover_leaves_a_living_session_alone():
     with Recorder(AHR) as a, a.log() as log:
-        client = a.start("record", "--", "sh", "-c", "echo here; until [ -e go ]; do sleep 0.02; done",
+        script = "echo here; until [ -e go ]; do sleep 0.02; done"
+        client = a.start("record", "--", "sh", "-c", script,
                          stdout=subprocess.PIPE, stderr=log)
         assert client.stdout.read(6) == b"here\r\n"
         name = a.live().name

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """record_programs_test.py -- real programs under `ahr record`, driven on a terminal as a user does.
 
-After each of them the terminal's settings are what they were, and what was shown is what was recorded.
+After each of them the terminal's settings are what they were, and what was shown was recorded.
 
 usage: record_programs_test.py AHR [--sanitized]
 """
@@ -46,6 +46,12 @@ def recorded(a, *argv, status=0, options=(), env=None):
         assert meta["exitCode"] == status
         assert meta["status"] == ("failed" if status else "completed")
         assert a.verify("last")["warnings"] == []
+
+
+def records_script(shell, script, options="-q", then=""):
+    """A user's shell is told to record a script; from a file, so that it is not echoed."""
+    (shell.cwd / "script").write_text(script)
+    shell.type(f'"$AHR" record {options} -- sh ./script{then}')
 
 
 def sizes(a):
@@ -126,8 +132,8 @@ def top_shows_processes():
 def tmux_inside():
     need("tmux")
     with Recorder(AHR) as a:
-        argv = ("tmux", "-L", "inside", "-f", "/dev/null", "new-session", "env", "PS1=@@ ", "dash", "-i")
-        with recorded(a, *argv) as t:
+        with recorded(a, "tmux", "-L", "inside", "-f", "/dev/null", "new-session",
+                      "env", "PS1=@@ ", "dash", "-i") as t:
             t.wait_for("@@ ")
             t.type("echo in''side\r")
             t.wait_for("inside")
@@ -199,7 +205,8 @@ def the_agent_sees_the_terminals_size_and_each_change():
 @test
 def a_storm_of_sizes_ends_with_the_last():
     with Recorder(AHR) as a:
-        script = "echo ready; until [ \"$(stty size)\" = '41 141' ]; do echo still here; done; echo calm"
+        script = "echo ready; until [ \"$(stty size)\" = '41 141' ]; do echo still here; done; " \
+                 "echo calm"
         with recorded(a, "sh", "-c", script) as t:
             t.wait_for("ready")
             for n in range(200):
@@ -248,7 +255,8 @@ def input_from_a_pipe_with_output_to_a_terminal():
         t = a.terminal(cols=91, rows=17)
         shell = a.shell(t, "dash")
         before = t.stty()
-        said = shell.run('printf "one\\ntwo\\n" | "$AHR" record -q -- sh -c "cat; stty size"; echo status=$?')
+        said = shell.run('printf "one\\ntwo\\n" | "$AHR" record -q -- sh -c "cat; stty size"; '
+                         'echo status=$?')
         assert b"status=0" in said, said
         assert a.ok("cat", "last") == b"one\r\ntwo\r\n17 91\r\n"
         assert t.stty() == before
@@ -289,7 +297,7 @@ def a_killed_client_leaves_the_terminal_as_it_was():
             t = a.terminal()
             shell = a.shell(t, kind)
             before = t.stty()
-            shell.type('"$AHR" record -q -- sh -c "echo re\'\'ady; until [ -e go ]; do sleep 0.02; done"')
+            records_script(shell, "echo ready; until [ -e go ]; do sleep 0.02; done")
             t.wait_for("ready\r\n")
             client = shell.job("ahr")
             host = a.host(client)
@@ -313,7 +321,7 @@ def a_killed_host_leaves_the_terminal_as_it_was():
         t = a.terminal()
         shell = a.shell(t, "dash")
         before = t.stty()
-        shell.type('"$AHR" record -- sh -c "echo re\'\'ady; exec sleep 1000"')
+        records_script(shell, "echo ready; exec sleep 1000", options="")
         t.wait_for("ready\r\n")
         kill(a.host(shell.job("ahr")))
         said = t.wait_for(shell.PROMPT)
@@ -341,12 +349,13 @@ def an_agent_that_breaks_its_terminal_does_not_break_ours():
 @test
 def a_stopped_client_gives_the_terminal_back_and_takes_it_again():
     need("dash", "bash")
-    for kind, number in (("dash", signal.SIGTSTP), ("bash", signal.SIGTSTP), ("dash", signal.SIGTTOU)):
+    for kind, number in (("dash", signal.SIGTSTP), ("bash", signal.SIGTSTP),
+                         ("dash", signal.SIGTTOU)):
         with Recorder(AHR) as a:
             t = a.terminal()
             shell = a.shell(t, kind)
             before = t.stty()
-            shell.type('"$AHR" record -q -- sh -c "echo on \'\'the screen; exec cat"')
+            records_script(shell, "echo on the screen; exec cat")
             t.wait_for("on the screen\r\n")
             client = shell.job("ahr")
             t.type("one\r")
@@ -368,8 +377,8 @@ def a_stopped_client_gives_the_terminal_back_and_takes_it_again():
             assert shell.leave() == 0
             a.nobody_is_left()
             assert a.meta()["status"] == "completed"
-            recorded_bytes = a.ok("cat", "last")
-            assert recorded_bytes == b"on the screen\r\none\r\none\r\ntwo\r\ntwo\r\n", recorded_bytes
+            text = a.ok("cat", "last")
+            assert text == b"on the screen\r\none\r\none\r\ntwo\r\ntwo\r\n", text
 
 
 @test
@@ -378,8 +387,8 @@ def a_size_that_changed_while_we_were_stopped_is_seen():
     with Recorder(AHR) as a:
         t = a.terminal()
         shell = a.shell(t, "dash")
-        shell.type('"$AHR" record -q -- sh -c "trap \'stty size; echo seen\' WINCH; echo re\'\'ady; '
-                   'until [ -e go ]; do sleep 0.02; done"')
+        records_script(shell, "trap 'stty size; echo seen' WINCH; echo ready; "
+                              "until [ -e go ]; do sleep 0.02; done")
         t.wait_for("ready\r\n")
         kill(shell.job("ahr"), signal.SIGTSTP)
         t.wait_for(shell.PROMPT)
@@ -400,8 +409,8 @@ def started_in_the_background_it_is_not_stopped():
             t = a.terminal()
             shell = a.shell(t, kind)
             before = t.stty()
-            shell.type('"$AHR" record -q -- sh -c '
-                       '"echo wor\'\'king; until [ -e go ]; do sleep 0.02; done; echo all\'\'done; exit 6" &')
+            records_script(shell, "echo working; until [ -e go ]; do sleep 0.02; done; "
+                                  "echo alldone; exit 6", then=" &")
             t.wait_for("working\r")
             client = shell.job("ahr")
             assert b"mine" in shell.run("echo mi''ne")  # what is typed is the shell's
@@ -424,7 +433,7 @@ def output_to_a_pipe_leaves_the_keyboard_to_the_agent():
         t = a.terminal()
         shell = a.shell(t, "dash")
         before = t.stty()
-        shell.type('"$AHR" record -q -- sh -c "echo re\'\'ady; read x; echo got \\$x" | cat')
+        records_script(shell, "echo ready; read x; echo got $x", then=" | cat")
         t.wait_for("ready\r\n")
         t.type("words\r")
         t.wait_for("got words")

@@ -38,7 +38,9 @@ n=0
 while [ $n -lt 100 ]; do cat piece; n=$((n + 1)); echo $n >count; done
 until [ -e go ]; do sleep 0.02; done
 printf '\\033[2J\\033[H'
-for row in 1 2 3 4 5 6 7 8 9; do printf '\\033[%d;%dH\\033[3%dmrow %d' $row $row $((row % 8)) $row; done
+for row in 1 2 3 4 5 6 7 8 9; do
+    printf '\\033[%d;%dH\\033[3%dmrow %d' $row $row $((row % 8)) $row
+done
 printf '\\033[15;5Hthe last word'
 exit 7
 """
@@ -117,8 +119,8 @@ def one_round(draw, whom, n):
     number, is_double = draw.choice(SIGNALS), draw.random() < 0.5
     script = draw.choice((DIES, TRAPS))
     delay = 0 if n % 4 == 0 else draw.uniform(0, 0.03 * SLOWNESS)
-    what = f"round {n} of seed {SEED}: {name_of(number)}{' twice' if is_double else ''} to the {whom}" \
-           f" after {delay * 1000:.1f} ms, {'DIES' if script == DIES else 'TRAPS'}"
+    what = f"round {n} of seed {SEED}: {name_of(number)}{' twice' if is_double else ''}" \
+           f" to the {whom} after {delay * 1000:.1f} ms, {'DIES' if script == DIES else 'TRAPS'}"
     try:
         with Recorder(AHR) as a:
             s = Session(a, script)

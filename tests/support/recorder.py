@@ -97,7 +97,8 @@ class Recorder(Ahr):
         """A shell's line to its end; $AHR is the program."""
         more = {"stdin": subprocess.DEVNULL, "timeout": 120, **more}
         return subprocess.run(["sh", "-c", line], cwd=self.dir, capture_output=True,
-                              env={**self.env, "AHR": self.binary}, preexec_fn=plain_signals, **more)
+                              env={**self.env, "AHR": self.binary}, preexec_fn=plain_signals,
+                              **more)
 
     def log(self, name="stderr"):
         """A file for the program's messages."""
@@ -145,8 +146,8 @@ def without_calming(shown):
 
 
 def records(path):
-    """Every record of a sealed recording as (name, fields…), the last being the text of those that
-    have one: ("input", b"ls\\r"), ("resize", 80, 24), ("mark", 2, 0), ("data", 0, b"…")."""
+    """Every record of a sealed recording as (name, fields…), the text last where there is one:
+    ("input", b"ls\\r"), ("resize", 80, 24), ("mark", 2, 0), ("data", 0, b"…")."""
     file = Path(path).read_bytes()
     at, found = 0, []
     while at < len(file):

@@ -163,7 +163,7 @@ class Shell:
     ARGV = {"dash": ["dash", "-i"], "bash": ["bash", "--norc", "--noprofile", "-i"]}
 
     def __init__(self, terminal, kind, env, cwd):
-        self.terminal = terminal
+        self.terminal, self.cwd = terminal, cwd
         self.process = terminal.start(self.ARGV[kind], cwd=cwd, env={
             **env, "PS1": self.PROMPT, "INPUTRC": "/dev/null", "HISTFILE": ""})
         terminal.wait_for(self.PROMPT)
