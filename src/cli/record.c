@@ -27,8 +27,6 @@
 #include "session/meta.h"
 #include "term/term.h"
 
-extern char **environ;
-
 struct args {
     const char *out_file, *name, *role, *task, *parent;
     uint64_t quality, block_ms, cols, rows;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -50,20 +49,23 @@ conn_is_full(const struct conn *c)
            c->out.n - c->out_at >= (size_t)(c->is_lossy ? LOSSY_FULL : EXACT_FULL);
 }
 
-/* One write of both; how much was taken, 0 also when the client is gone. */
-static size_t
-write_some(struct conn *c, struct view a, struct view b)
+/* Sends of the queue what the client takes now. */
+static void
+send_some(struct conn *c)
 {
-    struct iovec iov[] = { { .iov_base = (void *)(uintptr_t)a.p, .iov_len = a.n },
-                           { .iov_base = (void *)(uintptr_t)b.p, .iov_len = b.n } };
-    struct msghdr msg = { .msg_iov = iov, .msg_iovlen = 2 };
     ssize_t n;
     do
-        n = sendmsg(c->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+        n = send(c->fd, c->out.p + c->out_at, c->out.n - c->out_at,
+                 MSG_DONTWAIT | MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
-    if (n > 0)
-        c->progress_ns = clock_mono_ns();
-    return n > 0 ? (size_t)n : 0;
+    if (n <= 0)
+        return;
+    c->progress_ns = clock_mono_ns();
+    c->out_at += (size_t)n;
+    if (c->out_at == c->out.n) {
+        buf_clear(&c->out);
+        c->out_at = 0;
+    }
 }
 
 void
@@ -71,22 +73,9 @@ conn_send(struct conn *c, const struct ipc_message *m)
 {
     if (c->fd < 0)
         return;
-    if (conn_has_waiting(c)) {
-        ipc_message_put(&c->out, m);
-        return;
-    }
-    buf_clear(&c->out);
-    c->out_at = 0;
-    if (ipc_message_put_head(&c->out, m) < 0)
-        return;
-    size_t sent = write_some(c, (struct view){ c->out.p, c->out.n }, m->bytes);
-    if (sent == c->out.n + m->bytes.n) {
-        c->out.n = 0;
-        return;
-    }
-    /* Whole in the queue, so that frames can be told apart in it. */
-    c->out_at = sent;
-    buf_append(&c->out, m->bytes.p, m->bytes.n);
+    bool is_first = !conn_has_waiting(c);
+    if (!ipc_message_put(&c->out, m) && is_first)
+        send_some(c);
 }
 
 void
@@ -142,16 +131,11 @@ conn_flush(struct conn *c, uint64_t off)
     if (c->fd < 0)
         return;
     if (conn_has_waiting(c))
-        c->out_at += write_some(
-            c, (struct view){ c->out.p + c->out_at, c->out.n - c->out_at },
-            (struct view){ 0 });
-    if (conn_has_waiting(c)) {
+        send_some(c);
+    if (conn_has_waiting(c))
         compact(c);
-        return;
-    }
-    buf_clear(&c->out);
-    c->out_at = 0;
-    conn_end_skip(c, off);
+    else
+        conn_end_skip(c, off);
 }
 
 void

@@ -155,7 +155,7 @@ mask_command(struct host *h)
     size_t n = 0;
     while (h->opt->argv[n])
         n++;
-    h->cmd_list = calloc(n, sizeof(*h->cmd_list));
+    h->cmd_list = calloc(n + 1, sizeof(*h->cmd_list));
     if (!h->cmd_list)
         return;
     if (!h->redact ||

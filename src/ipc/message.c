@@ -61,12 +61,12 @@ ipc_message_get(struct ipc_message *ret, const struct ipc_frame *frame)
 }
 
 int
-ipc_message_put_head(struct buf *out, const struct ipc_message *m)
+ipc_message_put(struct buf *out, const struct ipc_message *m)
 {
     const struct shape *s = find_shape(m->selector);
     assert(s && m->bytes.n <= IPC_MESSAGE_BYTES_MAX && (s->has_bytes || !m->bytes.n));
     size_t fixed = fixed_size(s);
-    uint8_t *p = buf_grow(out, IPC_FRAME_HEAD + 1 + fixed);
+    uint8_t *p = buf_grow(out, IPC_FRAME_HEAD + 1 + fixed + m->bytes.n);
     if (!p)
         return out->failed;
     put_le32(p, (uint32_t)(1 + fixed + m->bytes.n));
@@ -75,19 +75,10 @@ ipc_message_put_head(struct buf *out, const struct ipc_message *m)
     for (size_t i = 0; s->widths[i]; i++)
         for (int at = 0, width = s->widths[i] - '0'; at < width; at++)
             *p++ = (uint8_t)(m->field[i] >> (8 * at));
-    if (s->has_bytes)
-        put_le32(p, (uint32_t)fixed);
+    if (!s->has_bytes)
+        return 0;
+    put_le32(p, (uint32_t)fixed);
+    if (m->bytes.n)
+        memcpy(p + 4, m->bytes.p, m->bytes.n);
     return 0;
-}
-
-int
-ipc_message_put(struct buf *out, const struct ipc_message *m)
-{
-    size_t before = out->n;
-    int r = ipc_message_put_head(out, m);
-    if (!r)
-        r = buf_append(out, m->bytes.p, m->bytes.n);
-    if (r < 0)
-        out->n = before;
-    return r;
 }

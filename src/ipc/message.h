@@ -48,9 +48,7 @@ struct ipc_message {
 
 /* -EPROTO for an unknown selector or a body of another shape. */
 int ipc_message_get(struct ipc_message *ret, const struct ipc_frame *frame);
-/* Appends the whole frame, but for the message's bytes when they are to be written from
- * where they stand. At most IPC_MESSAGE_BYTES_MAX of these. */
-int ipc_message_put_head(struct buf *out, const struct ipc_message *m);
+/* Appends the whole frame, or nothing. At most IPC_MESSAGE_BYTES_MAX bytes. */
 int ipc_message_put(struct buf *out, const struct ipc_message *m);
 
 #endif
