@@ -78,17 +78,22 @@ on_drained(uv_timer_t *timer)
     host_loop_update(h);
 }
 
+static void
+tell_trouble(struct host *h, const char *text)
+{
+    host_log(h, "%s", text);
+    /* Once: what comes later is in the log, and in what is said at the end. */
+    if (!h->has_told_trouble)
+        conn_send_text(&h->conn, IPC_TROUBLE, text);
+    h->has_told_trouble = true;
+}
+
 void
 host_tell_trouble(struct host *h)
 {
     struct err err;
-    if (h->is_over || !tape_writer_trouble(h->recorder.tape, &err))
-        return;
-    host_log(h, "%s", err.text);
-    /* Once: what comes later is in the log, and in what is said at the end. */
-    if (!h->has_told_trouble)
-        conn_send_text(&h->conn, IPC_TROUBLE, err.text);
-    h->has_told_trouble = true;
+    if (!h->is_over && tape_writer_trouble(h->recorder.tape, &err))
+        tell_trouble(h, err.text);
 }
 
 static void
@@ -142,6 +147,8 @@ finish(struct host *h)
     host_tell_trouble(h);
     int r = recorder_finish(&h->recorder, &st, &err);
     h->is_over = true;
+    if (st.trouble.code)
+        tell_trouble(h, st.trouble.text);
     h->meta.total_bytes = st.byte_off;
     h->meta.gaps = st.gaps;
     h->meta.missing_bytes = st.dropped_bytes + st.unsaved_bytes;

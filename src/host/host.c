@@ -117,7 +117,7 @@ prepare(struct host *h, struct err *err)
     open_log(h);
     r = remove_old(h, err);
     if (!r)
-        r = recorder_open(&h->recorder, h->folder.tape_path, o, h->redact, host_on_room,
+        r = recorder_open(&h->recorder, h->folder.tape_path, o, h->redact, host_on_news,
                           h, err);
     if (r == -EEXIST && o->out_file && !o->is_forced)
         err_set(err, r, "'%s' exists already; choose another name, or say --force",

@@ -42,7 +42,7 @@ struct host {
     uv_poll_t pty_poll, conn_poll;
     int pty_events, conn_events; /* what is polled for now */
     bool is_pty_closed;
-    uv_async_t room; /* the tape takes more */
+    uv_async_t news; /* of the tape: it takes more, or has trouble */
     uv_timer_t tape_timer, rest_timer, lag_timer, input_timer;
     uv_signal_t signals[HOST_SIGNALS];
     uint64_t turn_at_ns; /* when the PTY was last read; monotonic */
@@ -63,8 +63,8 @@ struct host {
 
 void host_loop_init(struct host *h);
 void host_loop_run(struct host *h);
-/* The tape has room again; from any thread. */
-void host_on_room(void *ctx);
+/* The tape has room again, or trouble to tell; from any thread. */
+void host_on_news(void *ctx);
 /* Polls for what can be done now; after anything has changed. */
 void host_loop_update(struct host *h);
 /* Reads what the PTY has, at most so many times 64 KiB, records and shows it. False when

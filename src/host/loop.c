@@ -233,16 +233,18 @@ on_lag(uv_timer_t *timer)
 }
 
 void
-host_on_room(void *ctx)
+host_on_news(void *ctx)
 {
     struct host *h = ctx;
-    uv_async_send(&h->room);
+    uv_async_send(&h->news);
 }
 
 static void
-on_room(uv_async_t *room)
+on_news(uv_async_t *news)
 {
-    host_loop_update(room->data);
+    struct host *h = news->data;
+    host_tell_trouble(h);
+    host_loop_update(h);
 }
 
 static void
@@ -341,8 +343,8 @@ host_loop_init(struct host *h)
     uv_loop_init(&h->loop);
     uv_poll_init(&h->loop, &h->pty_poll, h->child.master_fd);
     uv_poll_init(&h->loop, &h->conn_poll, h->conn.fd);
-    uv_async_init(&h->loop, &h->room, on_room);
-    h->pty_poll.data = h->conn_poll.data = h->room.data = h;
+    uv_async_init(&h->loop, &h->news, on_news);
+    h->pty_poll.data = h->conn_poll.data = h->news.data = h;
     uv_timer_t *timers[] = { &h->tape_timer,  &h->rest_timer,  &h->lag_timer,
                              &h->input_timer, &h->grace_timer, &h->drain_timer };
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++)

@@ -15,7 +15,7 @@ open_masks(struct recorder *r, const struct host_options *opt, struct redact *re
 
 int
 recorder_open(struct recorder *r, const char *tape_path, const struct host_options *opt,
-              struct redact *redact, void (*on_room)(void *ctx), void *ctx,
+              struct redact *redact, void (*on_news)(void *ctx), void *ctx,
               struct err *err)
 {
     *r = (struct recorder){ .clock = opt->clock };
@@ -26,8 +26,8 @@ recorder_open(struct recorder *r, const char *tape_path, const struct host_optio
     tape.start_ts_ns = opt->clock.real_ns;
     tape.cols = opt->cols;
     tape.rows = opt->rows;
-    tape.on_room = on_room;
-    tape.room_ctx = ctx;
+    tape.on_news = on_news;
+    tape.news_ctx = ctx;
     memcpy(tape.session_id, opt->uuid, sizeof(tape.session_id));
     int e = redact ? open_masks(r, opt, redact) : 0;
     if (e < 0)

@@ -19,11 +19,11 @@ struct recorder {
     struct buf stars;
 };
 
-/* redact: NULL unless bytes are masked; borrowed. on_room: as tape_writer_options has
+/* redact: NULL unless bytes are masked; borrowed. on_news: as tape_writer_options has
  * it. */
 int recorder_open(struct recorder *r, const char *tape_path,
                   const struct host_options *opt, struct redact *redact,
-                  void (*on_room)(void *ctx), void *ctx, struct err *err);
+                  void (*on_news)(void *ctx), void *ctx, struct err *err);
 /* Each returns what may be shown, from r->byte_off as it was before; borrowed until the
  * next call. */
 struct view recorder_output(struct recorder *r, struct view bytes);

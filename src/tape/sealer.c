@@ -61,7 +61,7 @@ struct sealer {
     struct job_list done;                 /* safe; their tails are still to be removed */
     size_t waiting_blocks, waiting_bytes; /* queue and unsynced */
     size_t unsaved_bytes;
-    size_t room_wanted; /* on_room is to be called when there is so much; 0: not */
+    size_t room_wanted; /* on_news is to be called when there is so much; 0: not */
     struct buf spares[SEALER_SPARES];
     size_t spare_count;
     char *names[SEALER_NAMES_MAX]; /* all that it had; written by the thread alone */
@@ -86,7 +86,9 @@ struct sealer {
     bool is_write_told, is_sync_told, is_trouble_new;
     struct err trouble;
     bool is_astray_told, is_cut_told, is_stale_new;
-    struct err stale; /* the latest trouble with the file's name */
+    struct err stale;  /* the latest trouble with the file's name */
+    bool has_news;     /* on_news is to be called */
+    bool is_listening; /* … and may be: the caller has asked once */
 };
 
 /* The recording's, now; the appending thread asks with the lock held. */
@@ -102,7 +104,7 @@ tell(struct sealer *s, bool *is_told, int code, const char *what)
     if (*is_told || s->is_trouble_new) /* one at a time */
         return;
     *is_told = true;
-    s->is_trouble_new = true;
+    s->is_trouble_new = s->has_news = true;
     err_code(&s->trouble, code, "%s '%s'", what, name(s));
 }
 
@@ -332,7 +334,7 @@ tell_stale(struct sealer *s, int reason, const char *fmt, ...)
     else
         err_set(&s->stale, 0, "%s", text);
     s->stale.code = -ESTALE;
-    s->is_stale_new = true;
+    s->is_stale_new = s->has_news = true;
 }
 
 static const char *
@@ -642,15 +644,17 @@ has_room(const struct sealer *s, size_t len)
 
 /* Called and returns with the lock held; lets go of it for the call. */
 static void
-call_on_room(struct sealer *s)
+call_on_news(struct sealer *s)
 {
-    if (!s->room_wanted || (!s->failing && !has_room(s, s->room_wanted)))
+    if (s->room_wanted && (s->failing || has_room(s, s->room_wanted))) {
+        s->room_wanted = 0;
+        s->has_news = true;
+    }
+    if (!s->has_news || !s->is_listening || !s->opt.on_news)
         return;
-    s->room_wanted = 0;
-    if (!s->opt.on_room)
-        return;
+    s->has_news = false;
     pthread_mutex_unlock(&s->lock);
-    s->opt.on_room(s->opt.room_ctx);
+    s->opt.on_news(s->opt.news_ctx);
     pthread_mutex_lock(&s->lock);
 }
 
@@ -663,15 +667,17 @@ run(void *arg)
         uint64_t now_ns = clock_mono_ns();
         if (s->rescue.fd >= 0)
             step_rescue(s);
+        call_on_news(s);
         bool is_end = is_done(s, now_ns), must_sync = is_sync_due(s, now_ns);
         if (is_end && s->is_last_look)
             break;
         s->is_last_look |= is_end;
-        if (is_end || must_sync || is_look_due(s, now_ns))
+        bool must_look = is_end || must_sync || is_look_due(s, now_ns);
+        if (must_look)
             look(s);
         if (must_sync)
             sync_all(s);
-        else if (is_end)
+        else if (must_look) /* that may be news, and give work */
             continue;
         else if (s->done.count >= SEALER_DONE_MAX ||
                  (s->done.count && (!s->queue.count || s->failing || s->room_wanted)))
@@ -680,7 +686,6 @@ run(void *arg)
             write_one(s);
         else if (s->rescue.fd < 0)
             wait_for_work(s);
-        call_on_room(s);
     }
     while (s->done.count)
         drop_one(s);
@@ -813,6 +818,7 @@ sealer_has_room(struct sealer *s, size_t len, uint64_t *ret_progress_ns)
         drop_one(s);
     bool is_room = s->failing || has_room(s, len);
     s->room_wanted = is_room ? 0 : len;
+    s->is_listening = true;
     *ret_progress_ns = s->progress_at_ns;
     pthread_mutex_unlock(&s->lock);
     return is_room;
@@ -898,6 +904,7 @@ sealer_trouble(struct sealer *s, struct err *ret)
     if (is_there)
         *ret = s->is_stale_new ? s->stale : s->trouble;
     *is_new = false;
+    s->is_listening = true;
     pthread_mutex_unlock(&s->lock);
     return is_there;
 }

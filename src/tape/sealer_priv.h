@@ -36,7 +36,7 @@ enum sealer_wait { SEALER_NO_WAIT, SEALER_WAIT, SEALER_FORCE };
 int sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait);
 /*
  * True when a push of len bytes of records would not wait, also because the disk fails.
- * When not, on_room is called as soon as it would, and *ret_progress_ns says when (by the
+ * When not, on_news is called as soon as it would, and *ret_progress_ns says when (by the
  * monotonic clock) there was progress last.
  */
 bool sealer_has_room(struct sealer *s, size_t len, uint64_t *ret_progress_ns);

@@ -33,12 +33,13 @@ struct tape_writer_options {
     uint64_t start_ts_ns; /* stamp of the first RESIZE */
     uint16_t cols, rows;
     uint8_t session_id[16];
-    /* May be NULL. Called in the writer's thread, once after each time that
-     * tape_writer_has_room() said no, as soon as it would say yes because of what that
-     * thread did; not after finish has returned. As in a signal handler: it may wake a
-     * loop (uv_async_send, a write to a pipe), and call nothing of the tape. */
-    void (*on_room)(void *ctx);
-    void *room_ctx; /* borrowed */
+    /* May be NULL. Called in the writer's thread when there is trouble to be told, and,
+     * after tape_writer_has_room() said no, as soon as that thread has made room; not
+     * before trouble or room was first asked for (so that a loop can be made in between),
+     * nor after finish has returned. As in a signal handler: it may wake a loop
+     * (uv_async_send, a write to a pipe), and call nothing of the tape. */
+    void (*on_news)(void *ctx);
+    void *news_ctx; /* borrowed */
 };
 
 /* 80x24, blocks of 256 KiB or 10 s, quality 4, synced each second. */
@@ -71,7 +72,7 @@ enum tape_append tape_writer_append(struct tape_writer *w, struct tape_record re
  * True when an append of 64 KiB would not be held up by a full queue: so that a loop can
  * leave its source unread and go on with the rest. Also true when waiting does not help:
  * on a failing disk, and after patience_ns without progress (as if append had waited).
- * Ask again when on_room was called, and whenever tick was due.
+ * Ask again when on_news was called, and whenever tick was due.
  */
 bool tape_writer_has_room(struct tape_writer *w);
 /* Call now and then: seals a block whose time is up, and tries again what failed. Never

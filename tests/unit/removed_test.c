@@ -284,6 +284,39 @@ a_full_disk_delays_the_rescue_until_there_is_room(void **state)
 }
 
 static void
+wake(void *sem)
+{
+    sem_post(sem);
+}
+
+static void
+a_loop_with_nothing_to_do_is_woken_to_hear_of_it(void **state)
+{
+    (void)state;
+    struct sim_disk d;
+    struct take t = { .io = &d.io, .next = BEFORE };
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
+    struct tape_writer_status st;
+    struct err err;
+    sem_t news;
+    sem_init(&news, 0, 0);
+    opt.on_news = wake;
+    opt.news_ctx = &news;
+    sim_init(&d);
+    assert_int_equal(tape_writer_open(&t.w, t.io, KIT_PATH, &opt, &err), 0);
+    hear(&t);
+    sim_drop(&d, KIT_PATH);
+    kit_append(t.w, 1, BEFORE, NULL);
+    sem_wait(&news);
+    hear(&t);
+    assert_int_equal(t.told, 1);
+    assert_int_equal(take_end(&t, &st, &err), 0);
+    expect_whole(&t, KIT_PATH);
+    sem_destroy(&news);
+    sim_release(&d);
+}
+
+static void
 what_was_made_again_survives_power_loss(void **state)
 {
     (void)state;
@@ -517,6 +550,7 @@ main(void)
         cmocka_unit_test(a_removed_tail_is_made_up_for),
         cmocka_unit_test(a_cut_recording_is_told_and_its_rest_is_readable),
         cmocka_unit_test(a_full_disk_delays_the_rescue_until_there_is_room),
+        cmocka_unit_test(a_loop_with_nothing_to_do_is_woken_to_hear_of_it),
         cmocka_unit_test(what_was_made_again_survives_power_loss),
         cmocka_unit_test(a_rescue_survives_each_call_failing_once),
         cmocka_unit_test(a_rescue_that_never_works_is_told_and_ends),

@@ -381,8 +381,8 @@ a_loop_is_told_when_there_is_room_again(void **state)
     sem_init(&room, 0, 0);
     opt.block_bytes = 256 << 10;
     opt.patience_ns = UINT64_C(3600000000000); /* who waits here hangs */
-    opt.on_room = post;
-    opt.room_ctx = &room;
+    opt.on_news = post;
+    opt.news_ctx = &room;
     gate_disk(&d, &ops);
     struct tape_writer *w = open_on(&d, &opt);
     uint64_t sent = fill_queue(w);
@@ -513,8 +513,8 @@ there_is_always_room_when_the_disk_fails(void **state)
     sem_t room;
     sem_init(&room, 0, 0);
     opt.block_bytes = 256 << 10;
-    opt.on_room = post;
-    opt.room_ctx = &room;
+    opt.on_news = post;
+    opt.news_ctx = &room;
     gate_disk(&d, &ops);
     struct tape_writer *w = open_on(&d, &opt);
     fill_queue(w); /* the first block's write hangs … */
