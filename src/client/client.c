@@ -157,8 +157,9 @@ static void
 flush_output(struct client *c)
 {
     struct queue *q = &c->out;
-    if (queue_size(q))
-        queue_drop(q, write_now(c, (struct view){ q->b.p + q->at, queue_size(q) }));
+    size_t n = write_now(c, (struct view){ q->b.p + q->at, queue_size(q) });
+    if (!c->is_out_gone) /* else there is nothing left in it */
+        queue_drop(q, n);
 }
 
 static void
@@ -394,10 +395,12 @@ step(struct client *c)
     enum { LINK, IN, OUT };
     bool reads_input = c->is_input_open && c->window && !c->has_ended;
     bool reads_host = !c->has_ended && queue_size(&c->out) < PENDING_MAX;
+    int link_events = (reads_host ? POLLIN : 0) |
+                      (queue_size(&c->to_host) && !c->has_ended ? POLLOUT : 0);
     struct pollfd fds[] = {
-        [LINK] = { .fd = c->opt->link_fd,
-                   .events = (short)((reads_host ? POLLIN : 0) |
-                                     (queue_size(&c->to_host) ? POLLOUT : 0)) },
+        /* Not at all when there is nothing to do: its end would be told for ever. */
+        [LINK] = { .fd = link_events ? c->opt->link_fd : -1,
+                   .events = (short)link_events },
         [IN] = { .fd = reads_input ? c->in_fd : -1, .events = POLLIN },
         [OUT] = { .fd = queue_size(&c->out) ? c->out_fd : -1, .events = POLLOUT },
     };
