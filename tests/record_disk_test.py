@@ -39,7 +39,7 @@ for number, step in enumerate(sys.argv[1:]):
     if not step.isdigit():
         open(step).read()
         continue
-    left = random.Random(number).randbytes(int(step) << 10)
+    left = memoryview(random.Random(number).randbytes(int(step) << 10))
     while left:
         left = left[os.write(1, left[:16384]):]
 sys.exit(%d)
@@ -215,10 +215,11 @@ def a_disk_that_stays_full_keeps_what_it_took():
         sid = rec.end()
         rec.told_once("No space left on device")
         assert f"ahr recover {sid}" in rec.said
-        # Tails that found a place behind blocks that did not: what is between them is missing.
+        # A tail may have found a place behind blocks that did not, and half of one counts for
+        # nothing although its whole records come back.
         missing = int(re.search(r"(\d+) of \d+ bytes could not be written", rec.said).group(1))
         kept = rec.run("cat", sid)
-        assert len(kept.stdout) == len(rec.truth) - missing, (kept.stderr, rec.said)
+        assert len(kept.stdout) >= len(rec.truth) - missing, (kept.stderr, rec.said)
         assert kept.stdout[:MIB] == rec.truth[:MIB]
         assert sh("mount", "-o", "remount,size=64m", disk).returncode == 0
         done = rec.run("recover", "--all")
