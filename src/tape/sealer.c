@@ -25,9 +25,9 @@
 
 #define SECOND 1000000000ULL
 
-/* So many blocks in a row, each within so long after the one before, are a flood: 4 MiB
- * at more than 25 MB/s. */
-enum { FLOOD_BLOCKS = 16, FLOOD_NS = 10000000 };
+/* So many bytes of records, in blocks that each came within so long for each of their
+ * bytes, are a flood: 4 MiB at more than 25 MB/s. */
+enum { FLOOD_BYTES = 4 << 20, FLOOD_NS_PER_BYTE = 40 };
 
 struct sealer {
     struct tape_io *io; /* borrowed */
@@ -79,7 +79,7 @@ struct sealer {
     uint64_t dirty_at_ns, retry_at_ns, progress_at_ns;
     uint64_t synced_off, sealed_blocks;
     uint64_t pushed_at_ns;
-    unsigned quick_pushes; /* in a row */
+    size_t quick_bytes; /* that came so, in a row */
     int quality;
     int failing; /* errno of the last write, negative; 0: the disk works */
     bool is_suspect, is_stopping;
@@ -189,7 +189,7 @@ drop_one(struct sealer *s)
 static int
 quality_for(const struct sealer *s, size_t waiting)
 {
-    bool is_flood = s->quick_pushes >= FLOOD_BLOCKS;
+    bool is_flood = s->quick_bytes >= FLOOD_BYTES;
     if (!s->opt.is_adaptive || (waiting <= 8 && !is_flood))
         return s->opt.quality;
     int low = waiting <= 16 && !is_flood ? 1 : 0;
@@ -794,8 +794,8 @@ sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait)
     }
     if (!r) {
         uint64_t now_ns = clock_mono_ns();
-        bool is_quick = now_ns - s->pushed_at_ns < FLOOD_NS;
-        s->quick_pushes = is_quick ? s->quick_pushes + 1 : 0;
+        bool is_quick = now_ns - s->pushed_at_ns < job->raw_len * FLOOD_NS_PER_BYTE;
+        s->quick_bytes = is_quick ? s->quick_bytes + job->raw_len : 0;
         s->pushed_at_ns = now_ns;
         job_list_push(&s->queue, job);
         s->waiting_blocks++;
