@@ -7,96 +7,20 @@
  * whatever is in `unsynced` goes back to the head of the queue, packed as it is, and from
  * there into the next segment. What `lock` guards stands in one place of the struct; jobs
  * on the lists are touched by the thread alone.
- *
- * Now and then the thread looks whether the recording is still called as it was. If not,
- * it makes it again from the open descriptor (rescue_priv.h), between its other work.
  */
-#include "tape/sealer_priv.h"
+#include "tape/sealer_state_priv.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 
 #include "base/clock.h"
-#include "tape/job_priv.h"
 #include "tape/names.h"
-#include "tape/rescue_priv.h"
 
 #define SECOND 1000000000ULL
 
 /* So many bytes of records, in blocks that each came within so long for each of their
  * bytes, are a flood: 4 MiB at more than 25 MB/s. */
 enum { FLOOD_BYTES = 4 << 20, FLOOD_NS_PER_BYTE = 40 };
-
-struct sealer {
-    struct tape_io *io; /* borrowed */
-    struct tape_writer_options opt;
-    pthread_t thread;
-
-    /* the thread's own */
-    int lock_fd; /* of the recording itself, which carries the lock */
-    int fd;      /* of the current segment; -1: to be opened */
-    unsigned segment;
-    uint64_t end_off; /* where the next block goes */
-    bool has_given_up_sync;
-    struct job_list unsynced;
-    uint64_t unsynced_end_off; /* of its last job */
-    struct tape_packer packer;
-    struct buf scratch;
-    uint64_t in_file_off;  /* bytes before it are synced, if the file's name is */
-    uint64_t lock_end_off; /* of the recording itself, when that is not the segment */
-    struct rescue rescue;
-    int astray;       /* -ENOENT: the recording's name is gone, -EEXIST: taken; or 0 */
-    int rescue_error; /* of the last attempt */
-    uint64_t rescue_at_ns; /* not before; each failure doubles rescue_wait_ns */
-    uint64_t rescue_wait_ns;
-    bool was_cut;
-    bool is_copy_new; /* to be synced before anything else */
-    bool is_last_look;
-
-    pthread_mutex_t lock; /* all below */
-    pthread_cond_t work, room;
-    struct job_list queue;
-    struct job_list done;                 /* safe; their tails are still to be removed */
-    size_t waiting_blocks, waiting_bytes; /* queue and unsynced */
-    size_t unsaved_bytes;
-    size_t room_wanted; /* on_news is to be called when there is so much; 0: not */
-    struct buf spares[SEALER_SPARES];
-    size_t spare_count;
-    char *names[SEALER_NAMES_MAX]; /* all that it had; written by the thread alone */
-    unsigned name_count;
-    bool was_astray; /* others may have files called as our tails */
-    bool is_touched; /* since the last look, at touched_at_ns */
-    uint64_t touched_at_ns;
-    int open_tail_fd;
-    uint64_t open_tail_off, open_tail_ordinal;
-    const char *open_tail_path; /* borrowed, one of names */
-    bool is_tail_lost;          /* the writer is to seal the open block */
-    int suspect_tail_fd;        /* the open tail, after a sync of it failed; else -1 */
-    bool is_dirty; /* something waits for the next interval's sync, since dirty_at_ns */
-    bool is_segment_new, is_tail_new; /* their names are not yet synced */
-    uint64_t dirty_at_ns, retry_at_ns, progress_at_ns;
-    uint64_t synced_off, sealed_blocks;
-    uint64_t pushed_at_ns;
-    size_t quick_bytes; /* that came so, in a row */
-    int quality;
-    int failing; /* errno of the last write, negative; 0: the disk works */
-    bool is_suspect, is_stopping;
-    bool is_write_told, is_sync_told, is_trouble_new;
-    struct err trouble;
-    bool is_astray_told, is_cut_told, is_stale_new;
-    struct err stale;  /* the latest trouble with the file's name */
-    bool has_news;     /* on_news is to be called */
-    bool is_listening; /* … and may be: the caller has asked once */
-};
-
-/* The recording's, now; the appending thread asks with the lock held. */
-static const char *
-name(const struct sealer *s)
-{
-    return s->names[s->name_count - 1];
-}
 
 static void
 tell(struct sealer *s, bool *is_told, int code, const char *what)
@@ -105,13 +29,7 @@ tell(struct sealer *s, bool *is_told, int code, const char *what)
         return;
     *is_told = true;
     s->is_trouble_new = s->has_news = true;
-    err_code(&s->trouble, code, "%s '%s'", what, name(s));
-}
-
-static bool
-syncs(const struct sealer *s)
-{
-    return s->opt.sync != TAPE_SYNC_NONE && !s->has_given_up_sync;
+    err_code(&s->trouble, code, "%s '%s'", what, sealer_name(s));
 }
 
 static void
@@ -123,8 +41,8 @@ set_dirty(struct sealer *s)
     }
 }
 
-static void
-made_progress(struct sealer *s)
+void
+sealer_made_progress(struct sealer *s)
 {
     s->progress_at_ns = clock_mono_ns();
     pthread_cond_broadcast(&s->room);
@@ -181,7 +99,7 @@ drop_one(struct sealer *s)
     pthread_mutex_lock(&s->lock);
     s->waiting_blocks--;
     s->waiting_bytes -= raw_len;
-    made_progress(s);
+    sealer_made_progress(s);
 }
 
 /* Blocks that pile up are packed with less effort. So is a flood before they do: its
@@ -237,7 +155,7 @@ open_segment(struct sealer *s)
     if (s->astray) /* it would be joined with somebody's file */
         return -EAGAIN;
     char path[TAPE_PATH_MAX];
-    tape_segment_path(path, name(s), s->segment);
+    tape_segment_path(path, sealer_name(s), s->segment);
     int fd = s->io->ops->open(s->io, path, TAPE_OPEN_CREATE);
     if (fd == -EEXIST && s->segment + 1 < SEALER_SEGMENTS_MAX)
         s->segment++; /* somebody's file: the next try takes the next name */
@@ -261,14 +179,6 @@ close_segment(struct sealer *s)
     s->fd = -1;
 }
 
-static void
-notice_cut(struct sealer *s)
-{
-    uint64_t size;
-    s->was_cut |= s->fd == s->lock_fd && !s->io->ops->size(s->io, s->fd, &size) &&
-                  size < s->end_off;
-}
-
 static int
 write_block(struct sealer *s, struct seal_job *job, int quality)
 {
@@ -276,7 +186,7 @@ write_block(struct sealer *s, struct seal_job *job, int quality)
     if (!r)
         r = open_segment(s);
     if (!r)
-        notice_cut(s); /* before that is hidden by what follows */
+        sealer_notice_cut(s); /* before that is hidden by what follows */
     /* At the known end, not appended: what an attempt that failed half-way left is
      * written over. */
     if (!r)
@@ -308,183 +218,15 @@ write_one(struct sealer *s)
     if (!job->is_saved)
         s->unsaved_bytes -= job->raw_len;
     job->is_saved = true;
-    if (syncs(s)) {
+    if (sealer_syncs(s)) {
         job_list_push(&s->unsynced, job);
         s->unsynced_end_off = job->end_byte_off;
         set_dirty(s);
     } else {
         finish_job(s, job);
     }
-    made_progress(s);
+    sealer_made_progress(s);
 }
-
-/* -- the recording's name -- */
-
-/* reason may be 0. */
-__attribute__((format(printf, 3, 4))) static void
-tell_stale(struct sealer *s, int reason, const char *fmt, ...)
-{
-    char text[sizeof(s->stale.text)];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    if (reason)
-        err_code(&s->stale, reason, "%s", text);
-    else
-        err_set(&s->stale, 0, "%s", text);
-    s->stale.code = -ESTALE;
-    s->is_stale_new = s->has_news = true;
-}
-
-static const char *
-what_happened(const struct sealer *s)
-{
-    return s->astray == -EEXIST ? "was replaced by another file"
-                                : "was removed or moved away";
-}
-
-/* Called and returns with the lock held, as all here; lets go of it for the calls. */
-static void
-fail_rescue(struct sealer *s, int code)
-{
-    if (s->rescue.fd >= 0) {
-        pthread_mutex_unlock(&s->lock);
-        rescue_abandon(&s->rescue, s->io, s->is_last_look);
-        pthread_mutex_lock(&s->lock);
-    }
-    uint64_t longest_ns = s->opt.sync_ns * 64;
-    s->rescue_error = code;
-    s->rescue_at_ns = clock_mono_ns() + s->rescue_wait_ns;
-    s->rescue_wait_ns = s->rescue_wait_ns < longest_ns ? s->rescue_wait_ns * 2
-                                                       : longest_ns;
-    if (!s->is_astray_told)
-        tell_stale(s, code,
-                   "'%s' %s; make room, or its folder again, and it is made anew from "
-                   "what is still open",
-                   name(s), what_happened(s));
-    s->is_astray_told = true;
-}
-
-static void
-begin_rescue(struct sealer *s, int why)
-{
-    s->astray = why;
-    s->was_astray = true;
-    if (s->rescue.fd >= 0 || (!s->is_last_look && clock_mono_ns() < s->rescue_at_ns))
-        return;
-    pthread_mutex_unlock(&s->lock);
-    int r = rescue_begin(&s->rescue, s->io, name(s), s->names[0], why == -EEXIST);
-    pthread_mutex_lock(&s->lock);
-    if (r < 0)
-        fail_rescue(s, r);
-}
-
-/* 0, also when it is the name that it had; else it has had too many. */
-static int
-add_name(struct sealer *s, const char *path)
-{
-    if (!strcmp(path, name(s)))
-        return 0;
-    char *copy = s->name_count < SEALER_NAMES_MAX ? strdup(path) : NULL;
-    if (!copy)
-        return -ENOMEM;
-    s->names[s->name_count++] = copy;
-    s->is_tail_lost = s->open_tail_fd >= 0; /* it stands beside the other file */
-    return 0;
-}
-
-static void
-take_over(struct sealer *s)
-{
-    const char *was = name(s);
-    int old = s->lock_fd, r = add_name(s, s->rescue.path);
-    if (r < 0) {
-        fail_rescue(s, r);
-        return;
-    }
-    if (was == name(s))
-        tell_stale(s, 0, "'%s' %s; made again from what is still open", was,
-                   what_happened(s));
-    else
-        tell_stale(s, 0, "'%s' %s; the recording goes on as '%s'", was, what_happened(s),
-                   name(s));
-    s->lock_fd = s->rescue.fd;
-    s->rescue.fd = -1;
-    bool is_current = s->fd == old;
-    if (is_current)
-        s->fd = s->lock_fd;
-    s->astray = s->rescue_error = 0;
-    s->rescue_at_ns = 0;
-    s->rescue_wait_ns = s->opt.sync_ns;
-    s->is_astray_told = false;
-    s->is_segment_new = true;
-    s->is_copy_new = syncs(s);
-    pthread_mutex_unlock(&s->lock);
-    if (!is_current) /* the segments that follow are what can be relied on */
-        tape_io_sync(s->io, s->lock_fd);
-    s->io->ops->close(s->io, old);
-    pthread_mutex_lock(&s->lock);
-}
-
-static void
-step_rescue(struct sealer *s)
-{
-    pthread_mutex_unlock(&s->lock);
-    int r = rescue_step(&s->rescue, s->io, s->lock_fd,
-                        s->fd == s->lock_fd ? s->end_off : s->lock_end_off);
-    pthread_mutex_lock(&s->lock);
-    if (r < 0)
-        fail_rescue(s, r);
-    else if (r)
-        take_over(s);
-    made_progress(s); /* nobody who waits for room should lose patience meanwhile */
-}
-
-static bool
-is_astray(int named)
-{
-    return named == -ENOENT || named == -EEXIST;
-}
-
-/* That our files are still called as we called them, and as long as we made them. The
- * open tail is not closed meanwhile: only this thread's work leads there. */
-static void
-look(struct sealer *s)
-{
-    int tail_fd = s->open_tail_fd, tail = 0;
-    char path[TAPE_PATH_MAX];
-    if (tail_fd >= 0)
-        tape_tail_path(path, s->open_tail_path, s->open_tail_ordinal);
-    s->is_touched = false;
-    pthread_mutex_unlock(&s->lock);
-    /* While it is being made again the new file stands there. */
-    int itself = s->rescue.fd >= 0 ? s->astray
-                                   : s->io->ops->named(s->io, s->lock_fd, name(s));
-    notice_cut(s);
-    if (tail_fd >= 0)
-        tail = s->io->ops->named(s->io, tail_fd, path);
-    pthread_mutex_lock(&s->lock);
-    if (is_astray(tail) && s->open_tail_fd == tail_fd)
-        s->is_tail_lost = s->was_astray = true;
-    if (s->was_cut && !s->is_cut_told) {
-        tell_stale(s, 0, "'%s' was cut while it was being made: a part of it is lost",
-                   name(s));
-        s->is_cut_told = true;
-    }
-    if (is_astray(itself))
-        begin_rescue(s, itself);
-    else if (!itself)
-        s->astray = 0;
-}
-
-static bool
-is_look_due(const struct sealer *s, uint64_t now_ns)
-{
-    return s->is_touched && now_ns - s->touched_at_ns >= s->opt.sync_ns;
-}
-
-/* -- syncs -- */
 
 /* What a sync is about to cover, noted under the lock. */
 struct sync_round {
@@ -554,7 +296,7 @@ sync_all(struct sealer *s)
     s->is_copy_new = false;
     bool is_segment_bad = r < 0;
     if (!r && round.is_name_new) {
-        r = tape_io_sync_dir(s->io, name(s));
+        r = tape_io_sync_dir(s->io, sealer_name(s));
         /* A file whose name may be lost is no better than one whose bytes may. */
         is_segment_bad = r < 0 && !is_folder_gone(r) && round.is_segment_new;
     }
@@ -583,7 +325,7 @@ sync_all(struct sealer *s)
         finish_job(s, job_list_pop(&s->unsynced));
     if (off > s->synced_off)
         s->synced_off = off;
-    made_progress(s);
+    sealer_made_progress(s);
 }
 
 static bool
@@ -591,7 +333,7 @@ is_sync_due(const struct sealer *s, uint64_t now_ns)
 {
     if (s->is_copy_new)
         return true;
-    if (!syncs(s) || !s->is_dirty)
+    if (!sealer_syncs(s) || !s->is_dirty)
         return false;
     if (s->unsynced.count &&
         (s->opt.sync != TAPE_SYNC_INTERVAL || (s->is_stopping && !s->queue.count) ||
@@ -613,7 +355,7 @@ static void
 wait_for_work(struct sealer *s)
 {
     uint64_t at_ns = UINT64_MAX;
-    if (syncs(s) && s->is_dirty)
+    if (sealer_syncs(s) && s->is_dirty)
         at_ns = s->dirty_at_ns + s->opt.sync_ns;
     if (s->queue.count && s->retry_at_ns < at_ns)
         at_ns = s->retry_at_ns;
@@ -666,15 +408,15 @@ run(void *arg)
     for (;;) {
         uint64_t now_ns = clock_mono_ns();
         if (s->rescue.fd >= 0)
-            step_rescue(s);
+            sealer_step_rescue(s);
         call_on_news(s);
         bool is_end = is_done(s, now_ns), must_sync = is_sync_due(s, now_ns);
         if (is_end && s->is_last_look)
             break;
         s->is_last_look |= is_end;
-        bool must_look = is_end || must_sync || is_look_due(s, now_ns);
+        bool must_look = is_end || must_sync || sealer_is_look_due(s, now_ns);
         if (must_look)
-            look(s);
+            sealer_look(s);
         if (must_sync)
             sync_all(s);
         else if (must_look) /* that may be news, and give work */
@@ -867,7 +609,7 @@ void
 sealer_equip(struct sealer *s, struct seal_job *job)
 {
     pthread_mutex_lock(&s->lock);
-    job->path = name(s);
+    job->path = sealer_name(s);
     if (s->spare_count)
         job->bytes = s->spares[--s->spare_count];
     pthread_mutex_unlock(&s->lock);
@@ -909,25 +651,6 @@ sealer_trouble(struct sealer *s, struct err *ret)
     return is_there;
 }
 
-/* That our file is the one called so, and as long as we made it. */
-static int
-check_file(struct sealer *s, struct err *err)
-{
-    if (s->astray) {
-        err_code(err, s->rescue_error, "'%s' %s, and could not be made again as a whole",
-                 name(s), what_happened(s));
-        err->code = -ESTALE;
-        return err->code;
-    }
-    if (s->name_count > 1)
-        return err_set(err, -ESTALE,
-                       "'%s' was replaced by another file; the recording is '%s'",
-                       s->names[0], name(s));
-    if (s->was_cut)
-        return err_set(err, -ESTALE, "'%s' was cut while it was being made", name(s));
-    return 0;
-}
-
 /* What is in no file: DATA, and marks of gaps, which then are one gap at the end. */
 static void
 count_unsaved(const struct sealer *s, struct tape_writer_status *st)
@@ -954,14 +677,14 @@ sealer_finish(struct sealer *s, struct tape_writer_status *st, char **ret_segmen
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);
 
-    int r = check_file(s, err);
+    int r = sealer_check_file(s, err);
     if (s->queue.count)
-        r = err_code(err, s->failing, "cannot write '%s'", name(s));
+        r = err_code(err, s->failing, "cannot write '%s'", sealer_name(s));
     count_unsaved(s, st);
     st->trouble.code = 0;
     if (!r)
         sealer_trouble(s, &st->trouble);
-    *ret_segments = s->segment ? strdup(name(s)) : NULL;
+    *ret_segments = s->segment ? strdup(sealer_name(s)) : NULL;
     sealer_status(s, st);
     close_segment(s);
     s->io->ops->close(s->io, s->lock_fd);
