@@ -176,9 +176,9 @@ def a_pipe_that_is_read_late_gets_every_byte():
 
 @test
 def output_that_nobody_reads_ends_the_session():
-    for command in ("yes", "seq 1 100000000"):
+    for command in ("yes", "seq 1 100000000") * 5:
         with Recorder(AHR) as a:
-            done = a.line(f"$AHR record -- {command} | head -n 1")
+            done = a.line(f"$AHR record -- {command} | head -n 1", timeout=30)
             assert done.stdout == {"yes": b"y\r\n"}.get(command, b"1\r\n")
             a.nobody_is_left()
             assert a.meta()["status"] == "aborted" and a.meta()["signal"] == "HUP"

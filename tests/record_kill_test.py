@@ -122,18 +122,18 @@ def one_round(draw, n):
 
 
 def is_whole(a, shown, status, size):
-    left = a.names("live") + a.names("sessions")
-    if left and not left[0].startswith("."):
-        early = a.run("cat", left[0])  # readable as it lies there
+    if size:
+        early = a.run("cat", "last")  # readable as it lies there
         assert early.returncode == 0, early.stderr
         assert early.stdout.startswith(shown), (len(early.stdout), len(shown))
     a.ok("recover", "--all")
     # What was just being made may be somebody's, for all that others know; it goes later.
-    assert [name for name in a.names("live") if not name.startswith(".new-")] == []
+    left = [name for name in a.names("live") if size or not name.startswith(".new-")]
+    assert left == [], left
     if not a.names("sessions"):
         assert size == 0 and shown == b""  # struck before it was there
         return
-    folder = a.session()
+    folder = a.home / "sessions" / a.names("sessions")[0]
     recorded = a.ok("cat", folder.name)
     assert recorded.startswith(shown), (len(recorded), len(shown))
     assert recorded == truth(len(recorded))
