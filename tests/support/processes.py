@@ -35,7 +35,12 @@ def state(pid):
 
 
 def is_gone(pid):
-    return state(pid) in (None, "Z", "X")
+    """All its threads have ended, and so its files are closed."""
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return all(state(f"{pid}/task/{thread}") in (None, "Z", "X") for thread in threads)
 
 
 def is_in_foreground(pid):
@@ -68,7 +73,8 @@ def command(pid):
 
 
 def with_home(home):
-    """The living processes that were started with this HOME, whoever their parent is by now."""
+    """The living processes that were started with this HOME, whoever their parent is by now. One
+    that is just dying has no environment any more, though its files may still be open."""
     needle = b"\0HOME=" + os.fsencode(home) + b"\0"
     found = []
     for pid in pids():

@@ -19,7 +19,7 @@ from struct import unpack_from
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import ahr_reader
 from support.ahr import Ahr
-from support.processes import children, describe, kill, wait_for, with_home
+from support.processes import children, describe, is_gone, kill, wait_for, with_home
 from support.terminal import Shell, Terminal, plain_signals
 
 IS_SANITIZED = "--sanitized" in sys.argv
@@ -35,6 +35,7 @@ class Recorder(Ahr):
         for name in ("TMUX", "COLORTERM", "LESS", "ENV", "BASH_ENV", "PROMPT_COMMAND"):
             self.env.pop(name, None)
         self._terminals = []
+        self._hosts = set()
         return self
 
     def __exit__(self, kind, *_):
@@ -52,7 +53,7 @@ class Recorder(Ahr):
     # -- processes --
 
     def processes(self):
-        return with_home(self.env["HOME"])
+        return sorted({*with_home(self.env["HOME"]), *(h for h in self._hosts if not is_gone(h))})
 
     def nobody_is_left(self):
         wait_for(lambda: not self.processes(),
@@ -60,7 +61,9 @@ class Recorder(Ahr):
 
     def host(self, client):
         """The host's pid: the client's only child."""
-        return wait_for(lambda: children(client), f"{client} has no host")[0]
+        host = wait_for(lambda: children(client), f"{client} has no host")[0]
+        self._hosts.add(host)
+        return host
 
     def agent(self, host):
         """The pid of the recorded program, once it runs."""
