@@ -150,6 +150,17 @@ is_astray(int named)
     return named == -ENOENT || named == -EEXIST;
 }
 
+/* 0, or what has become of the recording's name; without the lock. That the disk failed
+ * is no answer: it is asked again. */
+static int
+find_itself(struct sealer *s)
+{
+    if (s->rescue.fd >= 0) /* the new file stands there already */
+        return s->astray;
+    int r = s->io->ops->named(s->io, s->lock_fd, sealer_name(s));
+    return !r || is_astray(r) ? r : s->io->ops->named(s->io, s->lock_fd, sealer_name(s));
+}
+
 /* The open tail is not closed meanwhile: only this thread's work leads there. */
 void
 sealer_look(struct sealer *s)
@@ -160,9 +171,7 @@ sealer_look(struct sealer *s)
         tape_tail_path(path, s->open_tail_path, s->open_tail_ordinal);
     s->is_touched = false;
     pthread_mutex_unlock(&s->lock);
-    /* While it is being made again the new file stands there. */
-    int itself = s->rescue.fd >= 0 ? s->astray
-                                   : s->io->ops->named(s->io, s->lock_fd, sealer_name(s));
+    int itself = find_itself(s);
     sealer_notice_cut(s);
     if (tail_fd >= 0)
         tail = s->io->ops->named(s->io, tail_fd, path);
@@ -189,6 +198,11 @@ sealer_is_look_due(const struct sealer *s, uint64_t now_ns)
 int
 sealer_check_file(struct sealer *s, struct err *err)
 {
+    int now = find_itself(s);
+    if (!s->astray && is_astray(now)) { /* after the last look */
+        s->astray = now;
+        s->rescue_error = -ESTALE;
+    }
     if (s->astray) {
         err_code(err, s->rescue_error, "'%s' %s, and could not be made again as a whole",
                  sealer_name(s), what_happened(s));
