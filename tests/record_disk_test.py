@@ -380,7 +380,8 @@ def a_recording_deleted_just_before_the_end_is_whole():
         (rec.folder() / "session.ahr").unlink()
         rec.go("end")
         rec.end()
-        rec.told_once("session.ahr' was removed or moved away; made again")
+        assert rec.said.count("session.ahr' was removed or moved away; made again") == 1, rec.said
+        assert GOES_ON not in rec.said  # it does not
         rec.expect_whole()
 
 

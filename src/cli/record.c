@@ -217,14 +217,15 @@ say_now(void *ctx, const char *text)
     struct record *rec = ctx;
     /* In raw mode a line does not go back to the left by itself. */
     const char *cr = rec->tty.is_raw && isatty(STDERR_FILENO) ? "\r" : "";
-    fprintf(stderr, "%s\nahr %s: %s; the command goes on%s\n", cr, rec->self->name, text,
-            cr);
+    fprintf(stderr, "%s\nahr %s: %s%s\n", cr, rec->self->name, text, cr);
 }
 
 static void
 say_losses(struct record *rec, const struct client_result *done)
 {
     struct buf text = done->text;
+    if (done->flags & IPC_ENDED_ASTRAY)
+        cli_say(rec->self, "%s", buf_str(&text));
     if (done->flags & IPC_ENDED_LEFT)
         cli_say(rec->self, "%s; see 'ahr recover %s'", buf_str(&text),
                 rec->args->out_file ? rec->args->out_file : rec->id);

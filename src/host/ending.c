@@ -81,10 +81,12 @@ on_drained(uv_timer_t *timer)
 static void
 tell_trouble(struct host *h, const char *text)
 {
+    AUTO(buf) line = { 0 };
     host_log(h, "%s", text);
+    buf_printf(&line, "%s%s", text, h->has_exited ? "" : "; the command goes on");
     /* Once: what comes later is in the log, and in what is said at the end. */
     if (!h->has_told_trouble)
-        conn_send_text(&h->conn, IPC_TROUBLE, text);
+        conn_send_text(&h->conn, IPC_TROUBLE, buf_str(&line));
     h->has_told_trouble = true;
 }
 
@@ -136,6 +138,27 @@ tell_end(struct host *h, uint64_t flags, const char *text)
                         });
 }
 
+/* The recording is closed with result r: what becomes of its meta and its folder. Returns
+ * the first error. */
+static int
+put_away(struct host *h, int r, struct err *err)
+{
+    struct err other = { 0 };
+    /* How it ended is known, whatever became of the recording. */
+    int r_meta = session_meta_write(h->folder.meta_path, &h->meta, true, &other);
+    if (!r && r_meta < 0) {
+        *err = other;
+        return r_meta;
+    }
+    if (!r)
+        return session_folder_finish(&h->folder, err);
+    /* What is not whole stays in live/, where `recover` looks for it; what is whole but
+     * under another name than the out-file's is not to be found by it. */
+    if (r == -ESTALE && h->folder.is_outside)
+        session_folder_finish(&h->folder, &other);
+    return r;
+}
+
 static void
 finish(struct host *h)
 {
@@ -153,13 +176,13 @@ finish(struct host *h)
     h->meta.gaps = st.gaps;
     h->meta.missing_bytes = st.dropped_bytes + st.unsaved_bytes;
     h->meta.is_suspect = st.is_suspect;
-    if (!r)
-        r = session_meta_write(h->folder.meta_path, &h->meta, true, &err);
-    /* What is not whole stays in live/, where `recover` looks for it. */
-    if (!r)
-        r = session_folder_finish(&h->folder, &err);
+    r = put_away(h, r, &err);
     host_log(h, "%s%s%s", session_status_name(h->meta.status), r ? ": " : "", err.text);
-    tell_end(h, r ? IPC_ENDED_LEFT : 0, r ? err.text : "");
+    tell_end(h,
+             r == -ESTALE ? IPC_ENDED_ASTRAY
+             : r          ? IPC_ENDED_LEFT
+                          : 0,
+             r ? err.text : "");
 }
 
 void

@@ -35,7 +35,8 @@ enum ipc_selector {
 /* IPC_ENDED's flags. */
 enum {
     IPC_ENDED_SUSPECT = 1, /* a sync has failed */
-    IPC_ENDED_LEFT = 2,    /* the files are not as they should be: the text says why */
+    IPC_ENDED_LEFT = 2,    /* something is left to `recover`: the text says why */
+    IPC_ENDED_ASTRAY = 4,  /* the recording lies elsewhere: the text says where */
 };
 
 enum { IPC_FIELDS_MAX = 7, IPC_MESSAGE_BYTES_MAX = IPC_FRAME_MAX - 64 };
