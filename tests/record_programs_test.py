@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.processes import (children, command, is_gone, is_in_foreground, kill, state, wait_for)
-from support.recorder import Recorder, records, without_calming
+from support.recorder import Recorder, records
 from support.tap import Skip, run, test
 
 AHR = sys.argv[1]
@@ -227,7 +227,7 @@ def a_key_ends_a_flood():
         t.type(CTRL_C)
         a.ends(client, 130)
         assert t.stty() == before
-        assert a.ok("cat", "last") == without_calming(t.settle())
+        a.shows_the_end(t)  # on a busy machine it was skipped forward
 
 
 @test

@@ -244,17 +244,8 @@ def a_stopped_agent_is_continued():
 # -- the client --
 
 
-def screen_of(a, *args, **more):
-    return a.ok("render", "--format", "ansi", *args, **more)
-
-
 def shows_the_end(a, s):
-    """The terminal shows what the recording ends with."""
-    shown = s.terminal.settle()
-    want = screen_of(a, "last")
-    assert b"the last word" in want
-    have = screen_of(a, "--cols", "80", "--rows", "24", "-", input=shown)
-    assert have == want, (have, want)
+    assert b"the last word" in a.shows_the_end(s.terminal)
     assert len(a.ok("cat", "last")) > 24_000_000
 
 

@@ -131,6 +131,14 @@ class Recorder(Ahr):
     def meta(self, folder=None):
         return json.loads(((folder or self.session()) / "session.meta.json").read_text())
 
+    def shows_the_end(self, terminal, cols=80, rows=24):
+        """The terminal's screen is what the recording ends with; returns it."""
+        want = self.ok("render", "--format", "ansi", "last")
+        have = self.ok("render", "--format", "ansi", "--cols", cols, "--rows", rows, "-",
+                       input=terminal.settle())
+        assert have == want, (have, want)
+        return want
+
     def ends(self, client, status):
         """Waits for the program's end."""
         have = client.wait(60)
