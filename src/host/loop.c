@@ -227,8 +227,10 @@ on_lag(uv_timer_t *timer)
 {
     struct host *h = timer->data;
     if (conn_is_full(&h->conn) &&
-        clock_mono_ns() - h->conn.progress_ns >= (uint64_t)LAG_MS * 1000000)
+        clock_mono_ns() - h->conn.progress_ns >= (uint64_t)LAG_MS * 1000000) {
+        host_log(h, "the client lags: it is skipped forward");
         conn_skip(&h->conn);
+    }
     host_loop_update(h);
 }
 
