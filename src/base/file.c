@@ -115,10 +115,13 @@ file_make_dirs(const char *path)
     memcpy(above, path, n + 1);
     for (char *slash = above; (slash = strchr(slash + 1, '/'));) {
         *slash = 0;
-        (void)make_dir(above); /* the last one tells */
+        int r_above = make_dir(above);
+        /* What cannot be made for another reason than these may be there all the same. */
+        r = r_above == -EACCES || r_above == -EROFS ? r_above : r;
         *slash = '/';
     }
-    return make_dir(path);
+    int r_last = make_dir(path);
+    return r_last == -ENOENT ? r : r_last;
 }
 
 int

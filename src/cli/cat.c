@@ -96,4 +96,5 @@ const struct cli_command cli_cat = {
     "write the raw PTY bytes of a session",
     options,
     run,
+    false,
 };

@@ -32,6 +32,7 @@ struct cli_command {
     const char *summary;  /* one line, lower case */
     const struct cli_option *options;
     int (*run)(const struct cli_command *self, int argc, char **argv, struct err *err);
+    bool takes_command; /* as its operands: options behind the first are that one's */
 };
 
 extern const struct cli_command cli_cat, cli_pack, cli_record, cli_recover, cli_redact,

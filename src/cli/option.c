@@ -244,7 +244,8 @@ int
 cli_parse(const struct cli_command *c, int argc, char **argv, void *values,
           int *ret_count, struct err *err)
 {
-    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+    int last = c->takes_command ? (argc ? 1 : 0) : argc;
+    for (int i = 0; i < last && strcmp(argv[i], "--") != 0; i++)
         if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help")) {
             cli_print_help(c); /* whatever is wrong elsewhere */
             return CLI_HELP_SHOWN;
@@ -258,6 +259,7 @@ cli_parse(const struct cli_command *c, int argc, char **argv, void *values,
         char *word = argv[at.next++];
         if (!is_open || word[0] != '-' || !word[1]) {
             argv[count++] = word;
+            is_open = is_open && !c->takes_command;
         } else if (!strcmp(word, "--")) {
             is_open = false;
         } else if (word[1] == '-') {

@@ -4,7 +4,8 @@
  *
  * A value comes from the command line, else from the variable AHR_NAME, else from a line
  * `name = value` or `command.name = value` of $XDG_CONFIG_HOME/ahr/config, else it stays
- * what the caller put there. Operands and options may be mixed; "--" ends the options.
+ * what the caller put there. Operands and options may be mixed; "--" ends the options,
+ * and so does the first operand where that is a command.
  */
 #ifndef CLI_OPTION_H
 #define CLI_OPTION_H

@@ -283,4 +283,5 @@ const struct cli_command cli_pack = {
     "make a recording from a byte stream, as if it had come from a terminal",
     options,
     run,
+    false,
 };

@@ -63,26 +63,42 @@ record_release(struct record *rec)
 
 /* -- what the command line asks for -- */
 
+static bool
+is_file_name(const char *path)
+{
+    return *file_name(path) && strcmp(path, "-") != 0;
+}
+
 static int
 check_args(const struct args *a, int count, char **argv, struct err *err)
 {
     if (!count || !argv[0][0])
         return err_set(err, ERR_USAGE, "no command to record; see 'ahr record -h'");
     if (a->name && !session_name_is(a->name))
-        return err_set(
-            err, ERR_USAGE,
-            "'%s' is no name for a session: letters, digits, '.', '_' and '-', "
-            "at most 64",
-            a->name);
+        return err_set(err, ERR_USAGE,
+                       "'%s' is no name for a session: at most 64 letters, digits, '.', "
+                       "'_' and '-', not beginning with '.' or '-'; not 'last', and "
+                       "nothing like an id or a file.ahr",
+                       a->name);
     if (a->role && strlen(a->role) > ROLE_MAX)
         return err_set(err, ERR_USAGE, "--role is longer than %d bytes", ROLE_MAX);
     if (a->task && strlen(a->task) > TASK_MAX)
         return err_set(err, ERR_USAGE, "--task is longer than %d bytes", TASK_MAX);
-    if (a->out_file && !*a->out_file)
-        return err_set(err, ERR_USAGE, "--out-file is empty");
+    if (a->out_file && !is_file_name(a->out_file))
+        return err_set(err, ERR_USAGE, "--out-file: '%s' is no name of a file",
+                       a->out_file);
     if (a->is_forced && !a->out_file)
         return err_set(err, ERR_USAGE, "--force is for --out-file");
     return 0;
+}
+
+/* An environment may outlive its session: that of a tmux server, say. */
+static bool
+is_live(struct record *rec, const char *id)
+{
+    AUTO(buf) path = { 0 };
+    buf_printf(&path, "%s/live/%s", buf_str(&rec->home), id);
+    return session_id_is(id) && access(buf_str(&path), F_OK) == 0;
 }
 
 static int
@@ -90,9 +106,10 @@ find_parent(struct record *rec, struct err *err)
 {
     const char *around = getenv("AHR_SESSION");
     if (rec->args->parent) {
-        int r = library_find(&rec->parent, rec->args->parent, err);
+        struct err why;
+        int r = library_find(&rec->parent, rec->args->parent, &why);
         if (r < 0)
-            return r;
+            return err_set(err, r, "--parent: %.400s", why.text);
         if (!rec->parent.id[0])
             return err_set(err, ERR_USAGE, "--parent '%s' is a file, not a session",
                            rec->args->parent);
@@ -100,7 +117,7 @@ find_parent(struct record *rec, struct err *err)
     } else if (around && session_id_is(around)) {
         rec->host.parent = around;
     }
-    if (around && session_id_is(around) && !rec->args->is_quiet)
+    if (around && is_live(rec, around) && !rec->args->is_quiet)
         cli_say(rec->self, "this is inside of session %s, which is recorded already",
                 around);
     return 0;
@@ -243,6 +260,8 @@ say_end(struct record *rec, const struct client_result *done)
     AUTO(buf) line = { 0 };
     if (rec->args->is_quiet)
         return;
+    if (done->is_mid_line && rec->is_out_terminal && isatty(STDERR_FILENO))
+        fputc('\n', stderr);
     buf_printf(&line, "session %s: %s", rec->id,
                session_status_name((enum session_status)done->status));
     if (done->signo)
@@ -251,6 +270,8 @@ say_end(struct record *rec, const struct client_result *done)
         buf_printf(&line, " (exit %d)", done->exit_code);
     buf_puts(&line, ", ");
     cli_count(&line, done->bytes, "byte");
+    if (done->missing_bytes)
+        buf_puts(&line, ", not all of them recorded,");
     buf_printf(&line, " in %.3f s", (double)done->ns / 1e9);
     if (rec->args->out_file)
         buf_printf(&line, ", in '%s'", rec->args->out_file);
@@ -326,7 +347,7 @@ prepare(struct record *rec, char **argv, struct err *err)
 }
 
 static int
-run_client(struct record *rec, int link_fd, struct err *err)
+run_client(struct record *rec, int link_fd)
 {
     struct client_options opt = {
         .link_fd = link_fd,
@@ -345,9 +366,8 @@ run_client(struct record *rec, int link_fd, struct err *err)
         .ctx = rec,
     };
     struct client_result done = { 0 };
-    int r = client_run(&opt, &done, err);
-    if (!r)
-        r = conclude(rec, &done);
+    client_run(&opt, &done);
+    int r = conclude(rec, &done);
     buf_release(&done.text);
     return r;
 }
@@ -367,7 +387,7 @@ start(struct record *rec, struct err *err)
     } else if (rec->args->is_background) {
         puts(rec->id);
     } else {
-        r = run_client(rec, link_fd, err);
+        r = run_client(rec, link_fd);
     }
     close(link_fd);
     return r;
@@ -448,4 +468,5 @@ const struct cli_command cli_record = {
     "record a command on a terminal of its own",
     options,
     run,
+    true,
 };

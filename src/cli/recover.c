@@ -144,4 +144,5 @@ const struct cli_command cli_recover = {
     "make cut-off sessions whole: seal tails, join segments, cut a torn end",
     options,
     run,
+    false,
 };

@@ -173,4 +173,5 @@ const struct cli_command cli_redact = {
     "mask secrets in a byte stream, or look for them in files",
     options,
     run,
+    false,
 };

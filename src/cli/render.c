@@ -430,4 +430,5 @@ const struct cli_command cli_render = {
     "show what a terminal shows after a byte stream or a recording",
     options,
     run,
+    false,
 };

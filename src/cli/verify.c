@@ -123,4 +123,5 @@ const struct cli_command cli_verify = {
     "check sessions: what is in them, and what is damaged",
     options,
     run,
+    false,
 };

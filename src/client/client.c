@@ -11,10 +11,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "client/glance_priv.h"
 #include "client/repaint_priv.h"
 #include "client/signals_priv.h"
 #include "ipc/message.h"
@@ -24,6 +26,8 @@ enum {
     PENDING_MAX = 1 << 20, /* output that the terminal has not taken */
     READ_SIZE = 256 << 10,
     INPUT_SIZE = 16 << 10,
+    FLUSH_MS = 500, /* for what waits when a signal has ended it */
+    OUT_STEP = 512, /* written at once where a write may wait, after poll() */
     PATIENCE_MS =
         8000, /* a signal after this finds a host that does not come to an end */
 };
@@ -38,12 +42,15 @@ struct client {
     struct client_result *result;
     int in_fd, out_fd; /* our own descriptors, non-blocking where that can be had */
     bool is_input_open, has_hung_up, is_out_gone;
-    bool has_ended;      /* the host has said all */
-    bool is_done;        /* … and so have we */
-    size_t window;       /* input that may still be sent */
-    uint16_t cols, rows; /* the host knows */
-    uint64_t next_off;   /* of the output that comes next */
-    uint64_t stop_at_ns; /* the first signal that asked for the end */
+    enum { OUT_FREE, OUT_SOCKET, OUT_WAITS } out_kind; /* how not to wait for it */
+    bool has_ended;                                    /* the host has said all */
+    bool is_done;                                      /* … and so have we */
+    size_t window;                                     /* input that may still be sent */
+    uint16_t cols, rows;                               /* the host knows */
+    uint64_t next_off;                                 /* of the output that comes next */
+    struct glance glance;
+    uint64_t ended_at_ns; /* has_ended since */
+    uint64_t stop_at_ns;  /* the first signal that asked for the end */
     struct queue from_host, to_host, out;
 };
 
@@ -125,12 +132,19 @@ hang_up(struct client *c)
 
 /* -- output -- */
 
+/* Nobody is there any more; or there is no room for it, which is no reason to stop. */
 static void
-lose_output(struct client *c)
+lose_output(struct client *c, int errnum)
 {
+    struct err why;
     c->is_out_gone = true;
     queue_drop(&c->out, queue_size(&c->out));
-    hang_up(c);
+    if (errnum == EPIPE || errnum == EIO || errnum == ECONNRESET) {
+        hang_up(c);
+        return;
+    }
+    err_code(&why, -errnum, "cannot write to standard output");
+    c->opt->say(c->opt->ctx, why.text);
 }
 
 /* How much of it the terminal takes now. */
@@ -139,13 +153,15 @@ write_now(struct client *c, struct view v)
 {
     size_t done = 0;
     while (done < v.n && !c->is_out_gone) {
-        ssize_t n = write(c->out_fd, v.p + done, v.n - done);
+        ssize_t n = c->out_kind == OUT_SOCKET ? send(c->out_fd, v.p + done, v.n - done,
+                                                     MSG_DONTWAIT | MSG_NOSIGNAL)
+                                              : write(c->out_fd, v.p + done, v.n - done);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
             break;
         if (n < 0) {
-            lose_output(c);
+            lose_output(c, errno);
             return v.n;
         }
         done += (size_t)n;
@@ -157,7 +173,10 @@ static void
 flush_output(struct client *c)
 {
     struct queue *q = &c->out;
-    size_t n = write_now(c, (struct view){ q->b.p + q->at, queue_size(q) });
+    size_t size = queue_size(q);
+    if (c->out_kind == OUT_WAITS && size > OUT_STEP)
+        size = OUT_STEP;
+    size_t n = write_now(c, (struct view){ q->b.p + q->at, size });
     if (!c->is_out_gone) /* else there is nothing left in it */
         queue_drop(q, n);
 }
@@ -165,9 +184,11 @@ flush_output(struct client *c)
 static void
 show(struct client *c, struct view v)
 {
-    if (c->is_out_gone)
+    size_t waiting = queue_size(&c->out);
+    /* Once it is to end, what nobody takes is not kept. */
+    if (c->is_out_gone || (c->stop_at_ns && waiting >= PENDING_MAX))
         return;
-    size_t done = queue_size(&c->out) ? 0 : write_now(c, v);
+    size_t done = waiting || c->out_kind == OUT_WAITS ? 0 : write_now(c, v);
     if (done == v.n)
         return;
     queue_compact(&c->out);
@@ -189,11 +210,18 @@ repaint_all(struct client *c)
     if (!c->opt->is_out_terminal)
         return;
     queue_drop(&c->out, queue_size(&c->out));
-    repaint(&picture, tape_path(c), c->next_off);
+    repaint(&picture, tape_path(c), c->next_off, c->cols, c->rows);
     show(c, (struct view){ picture.p, picture.n });
 }
 
 /* -- from the host -- */
+
+static void
+set_ended(struct client *c)
+{
+    c->has_ended = true;
+    c->ended_at_ns = clock_mono_ns();
+}
 
 static void
 take_end(struct client *c, const struct ipc_message *m)
@@ -208,7 +236,7 @@ take_end(struct client *c, const struct ipc_message *m)
     r->ns = m->field[5];
     r->flags = m->field[6];
     buf_append(&r->text, m->bytes.p, m->bytes.n);
-    c->has_ended = true;
+    set_ended(c);
 }
 
 static void
@@ -218,6 +246,7 @@ handle(struct client *c, const struct ipc_message *m)
     switch (m->selector) {
     case IPC_OUTPUT:
         c->next_off = m->field[0] + m->bytes.n;
+        glance(&c->glance, m->bytes);
         show(c, m->bytes);
         break;
     case IPC_SKIPPED:
@@ -243,7 +272,7 @@ static void
 lose_host(struct client *c)
 {
     c->result->end = CLIENT_HOST_GONE;
-    c->has_ended = true;
+    set_ended(c);
 }
 
 static void
@@ -276,6 +305,26 @@ read_host(struct client *c)
         lose_host(c);
 }
 
+/* -- the terminal -- */
+
+/* The terminal is left as programs find it at first. */
+static void
+calm(struct client *c)
+{
+    static const char bytes[] = PTY_TTY_CALM "\033[?1049l";
+    size_t n = sizeof(bytes) - 1 - (c->glance.is_alternate ? 0 : strlen("\033[?1049l"));
+    if (c->opt->is_out_terminal && !c->is_out_gone)
+        write_now(c, (struct view){ (const uint8_t *)bytes, n });
+}
+
+static void
+suspend(struct client *c)
+{
+    pty_tty_restore(c->opt->tty);
+    calm(c);
+    signals_stop_self();
+}
+
 /* -- input -- */
 
 static void
@@ -292,8 +341,13 @@ read_input(struct client *c)
             (struct ipc_message){ .selector = IPC_INPUT, .bytes = { bytes, (size_t)n } });
         return;
     }
+    bool is_typed = c->opt->tty->fd == c->opt->in_fd;
+    if (is_typed && n == -EIO && !pty_tty_is_foreground(c->opt->tty)) {
+        suspend(c); /* it is somebody else's for now */
+        return;
+    }
     c->is_input_open = false;
-    if (c->opt->tty->fd == c->opt->in_fd)
+    if (is_typed)
         hang_up(c); /* a terminal has no end but its own */
     else
         say(c, (struct ipc_message){ .selector = IPC_INPUT_END });
@@ -317,13 +371,6 @@ tell_size(struct client *c)
     c->cols = cols;
     c->rows = rows;
     say(c, (struct ipc_message){ .selector = IPC_RESIZE, .field = { cols, rows } });
-}
-
-static void
-suspend(struct client *c)
-{
-    pty_tty_restore(c->opt->tty);
-    signals_stop_self();
 }
 
 static void
@@ -389,12 +436,29 @@ handle_signals(struct client *c)
 
 /* -- the loop -- */
 
+/* How long what waits may still take; < 0: as long as it does. */
+static int
+flush_time_ms(const struct client *c)
+{
+    if (!c->has_ended || !c->stop_at_ns)
+        return -1;
+    uint64_t ms = (clock_mono_ns() - c->ended_at_ns) / 1000000;
+    return ms < FLUSH_MS ? FLUSH_MS - (int)ms : 0;
+}
+
+static bool
+is_over(const struct client *c)
+{
+    return c->is_done || (c->has_ended && (!queue_size(&c->out) || !flush_time_ms(c)));
+}
+
 static void
 step(struct client *c)
 {
     enum { LINK, IN, OUT };
     bool reads_input = c->is_input_open && c->window && !c->has_ended;
-    bool reads_host = !c->has_ended && queue_size(&c->out) < PENDING_MAX;
+    bool reads_host = !c->has_ended &&
+                      (c->stop_at_ns || queue_size(&c->out) < PENDING_MAX);
     int link_events = (reads_host ? POLLIN : 0) |
                       (queue_size(&c->to_host) && !c->has_ended ? POLLOUT : 0);
     struct pollfd fds[] = {
@@ -404,7 +468,7 @@ step(struct client *c)
         [IN] = { .fd = reads_input ? c->in_fd : -1, .events = POLLIN },
         [OUT] = { .fd = queue_size(&c->out) ? c->out_fd : -1, .events = POLLOUT },
     };
-    int n = signals_poll(fds, sizeof(fds) / sizeof(fds[0]), -1);
+    int n = signals_poll(fds, sizeof(fds) / sizeof(fds[0]), flush_time_ms(c));
     handle_signals(c);
     if (n <= 0 || c->is_done)
         return;
@@ -427,32 +491,42 @@ own_fd(int fd, int how)
 }
 
 static void
-leave(struct client *c)
+open_output(struct client *c)
 {
-    AUTO(buf) bytes = { 0 };
-    const struct client_result *r = c->result;
-    bool is_abrupt = r->end != CLIENT_ENDED || r->signo;
-    if (is_abrupt && c->opt->is_out_terminal && !c->is_out_gone) {
-        calm(&bytes, tape_path(c), c->next_off);
-        write_now(c, (struct view){ bytes.p, bytes.n });
-    }
-    pty_tty_restore(c->opt->tty);
+    struct stat st;
+    c->out_fd = own_fd(c->opt->out_fd, O_WRONLY);
+    if (c->out_fd != c->opt->out_fd || fstat(c->out_fd, &st) < 0)
+        return;
+    if (S_ISSOCK(st.st_mode))
+        c->out_kind = OUT_SOCKET;
+    else if (S_ISFIFO(st.st_mode) || isatty(c->out_fd)) /* somebody else's */
+        c->out_kind = OUT_WAITS;
 }
 
-int
-client_run(const struct client_options *opt, struct client_result *ret, struct err *err)
+static void
+leave(struct client *c)
+{
+    const struct client_result *r = c->result;
+    pty_tty_restore(c->opt->tty);
+    if (r->end != CLIENT_ENDED || r->signo)
+        calm(c);
+    c->result->is_mid_line = c->glance.is_mid_line;
+}
+
+void
+client_run(const struct client_options *opt, struct client_result *ret)
 {
     struct client c = {
         .opt = opt, .result = ret, .window = WINDOW, .cols = opt->cols, .rows = opt->rows
     };
     c.is_input_open = opt->in_fd >= 0;
     c.in_fd = c.is_input_open ? own_fd(opt->in_fd, O_RDONLY) : -1;
-    c.out_fd = own_fd(opt->out_fd, O_WRONLY);
-    if (opt->tty->fd >= 0 && pty_tty_set_raw(opt->tty) < 0)
-        return err_sys(err, "cannot set up the terminal");
+    open_output(&c);
     signals_listen();
-    tell_size(&c); /* it may have changed before we listened */
-    while (!c.is_done && !(c.has_ended && !queue_size(&c.out)))
+    if (opt->tty->fd >= 0 && pty_tty_set_raw(opt->tty) < 0)
+        hang_up(&c); /* it went away meanwhile */
+    tell_size(&c);   /* it may have changed before we listened */
+    while (!is_over(&c))
         step(&c);
     leave(&c);
     if (c.in_fd != opt->in_fd)
@@ -462,7 +536,6 @@ client_run(const struct client_options *opt, struct client_result *ret, struct e
     buf_release(&c.from_host.b);
     buf_release(&c.to_host.b);
     buf_release(&c.out.b);
-    return 0;
 }
 
 /* -- the start -- */

@@ -41,7 +41,8 @@ struct client_result {
     unsigned status; /* enum session_status */
     int exit_code;
     uint64_t bytes, missing_bytes, ns, flags;
-    struct buf text; /* what is wrong */
+    struct buf text;  /* what is wrong */
+    bool is_mid_line; /* what was shown did not end with a line's end */
 };
 
 /* Before the host is started: signals wait until the client listens. */
@@ -49,7 +50,6 @@ void client_hold_signals(void);
 /* Waits for the host's first word: 0 when the command runs; else the exit status it asks
  * for, with the reason. */
 int client_wait_start(int link_fd, struct err *err);
-int client_run(const struct client_options *opt, struct client_result *ret,
-               struct err *err);
+void client_run(const struct client_options *opt, struct client_result *ret);
 
 #endif

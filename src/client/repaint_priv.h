@@ -10,11 +10,10 @@
 
 #include "base/buf.h"
 
-/* Appends what shows the screen after the first `off` bytes of the recording; nothing
- * when it cannot be read. */
-void repaint(struct buf *out, const char *tape_path, uint64_t off);
-/* Appends what ends the modes that a program may have left on when it did not end by
- * itself. */
-void calm(struct buf *out, const char *tape_path, uint64_t off);
+/* Appends what shows the screen after the first `off` bytes of the recording, which has
+ * this size now; nothing when it cannot be read. Of a long recording only the end is
+ * looked at. */
+void repaint(struct buf *out, const char *tape_path, uint64_t off, unsigned cols,
+             unsigned rows);
 
 #endif

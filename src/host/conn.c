@@ -43,6 +43,12 @@ conn_has_waiting(const struct conn *c)
 }
 
 bool
+conn_wants_room(const struct conn *c)
+{
+    return conn_has_waiting(c) || c->is_skipping;
+}
+
+bool
 conn_is_full(const struct conn *c)
 {
     return !c->is_skipping &&

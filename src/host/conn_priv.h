@@ -33,6 +33,8 @@ void conn_send_output(struct conn *c, struct view bytes, uint64_t off);
 /* Sends what waits. When a lossy client has caught up it is told to go on at off. */
 void conn_flush(struct conn *c, uint64_t off);
 bool conn_has_waiting(const struct conn *c);
+/* Something is to be sent, or to be said, when it reads again. */
+bool conn_wants_room(const struct conn *c);
 /* No more output, please. */
 bool conn_is_full(const struct conn *c);
 /* Drops the output that waits, from now on. */

@@ -6,6 +6,7 @@
  * the recording finished, its facts written, its folder moved, and the client told, in
  * this order.
  */
+#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +39,7 @@ host_stop(struct host *h, int signo)
     if (!h->stop_signo) {
         h->stop_signo = signo;
         h->stop_at_ns = now_ns;
+        h->conn.is_lossy = true; /* whoever does not read does not keep it from ending */
         host_log(h, "SIG%s: the command is told", signame(signo));
         pty_child_signal(&h->child, signo);
         uv_timer_start(&h->grace_timer, on_grace, GRACE_MS, 0);
@@ -50,8 +52,13 @@ void
 host_reap(struct host *h)
 {
     int status;
+    pid_t pid;
     while (!h->has_exited &&
-           waitpid(h->child.pid, &status, WNOHANG | WUNTRACED) == h->child.pid) {
+           (pid = waitpid(h->child.pid, &status, WNOHANG | WUNTRACED)) != 0) {
+        if (pid < 0 && errno == EINTR)
+            continue;
+        if (pid < 0) /* somebody else has reaped it; how it ended is not known */
+            status = 0;
         if (WIFSTOPPED(status)) {
             /* Nobody is there who could continue it. But one that is not in the
              * foreground and wants the terminal would only be stopped again. */
@@ -68,11 +75,12 @@ host_reap(struct host *h)
     }
 }
 
+/* Nobody of those that keep the PTY open has written anything for a while. */
 static void
 on_drained(uv_timer_t *timer)
 {
     struct host *h = timer->data;
-    if (!conn_is_full(&h->conn)) /* else there may be something left to read */
+    if (!conn_is_full(&h->conn) && !host_drain(h, DRAIN_TURNS))
         h->is_pty_closed = true;
     host_try_finish(h);
     host_loop_update(h);
@@ -107,8 +115,10 @@ judge(struct host *h)
         m->exit_code = WEXITSTATUS(status);
         m->status = m->exit_code ? SESSION_FAILED : SESSION_COMPLETED;
     } else {
+        /* The two that keys send are a person's doing. */
+        bool is_key = WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT;
         m->exit_code = 128 + WTERMSIG(status);
-        m->status = SESSION_CRASHED;
+        m->status = is_key ? SESSION_ABORTED : SESSION_CRASHED;
         m->signal = signame(WTERMSIG(status));
     }
     if (h->stop_signo) {
@@ -116,6 +126,7 @@ judge(struct host *h)
         m->signal = signame(h->stop_signo);
     }
     m->ended_at_ns = recorder_now_ns(&h->recorder);
+    m->host_pid = 0;
 }
 
 static void
@@ -145,7 +156,7 @@ put_away(struct host *h, int r, struct err *err)
 {
     struct err other = { 0 };
     /* How it ended is known, whatever became of the recording. */
-    int r_meta = session_meta_write(h->folder.meta_path, &h->meta, true, &other);
+    int r_meta = host_facts_end(h, &other);
     if (!r && r_meta < 0) {
         *err = other;
         return r_meta;
@@ -188,11 +199,14 @@ finish(struct host *h)
 void
 host_try_finish(struct host *h)
 {
-    if (h->is_over || (conn_is_full(&h->conn) && !h->is_pty_closed))
+    if (h->is_over)
         return;
-    host_drain(h, DRAIN_TURNS);
+    bool is_full = conn_is_full(&h->conn);
+    if (!is_full)
+        host_drain(h, DRAIN_TURNS);
     bool is_late = clock_mono_ns() - h->exit_at_ns >= (uint64_t)DRAIN_MAX_MS * 1000000;
-    if (!h->is_pty_closed && !is_late) {
+    if (!h->is_pty_closed && (is_full || !is_late)) {
+        uv_update_time(&h->loop); /* we may have waited for the disk */
         uv_timer_start(&h->drain_timer, on_drained, DRAIN_QUIET_MS, 0);
         return;
     }

@@ -6,13 +6,6 @@
 
 enum { STEP = 512 }; /* bytes between two looks at the terminal's state */
 
-void
-feeder_release(struct feeder *f)
-{
-    buf_release(&f->waiting);
-    buf_release(&f->ready);
-}
-
 int
 feeder_add(struct feeder *f, struct view bytes)
 {

@@ -24,7 +24,6 @@ struct feeder {
     size_t ready_input; /* bytes of input that `ready` was made of */
 };
 
-void feeder_release(struct feeder *f);
 int feeder_add(struct feeder *f, struct view bytes);
 void feeder_end(struct feeder *f);
 bool feeder_has_waiting(const struct feeder *f);

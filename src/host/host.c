@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static void
 leave_terminal(struct host *h)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (h->opt->tty_fd >= 0)
+    if (h->opt->tty_fd >= 0 && h->opt->has_client)
         h->tty_fd = fcntl(h->opt->tty_fd, F_DUPFD_CLOEXEC, 3);
     for (int fd = 0; fd < 3; fd++)
         dup2(null, fd);
@@ -76,7 +77,6 @@ leave_terminal(struct host *h)
                    h->child.gate_fd, h->child.errno_fd, h->slave_fd };
     keep_only(keep, sizeof(keep) / sizeof(keep[0]));
     umask(0077);
-    (void)!chdir("/"); /* a folder that we stand in could not be removed */
 }
 
 /* -- the start -- */
@@ -101,6 +101,24 @@ remove_old(struct host *h, struct err *err)
     return r;
 }
 
+/* Takes back what was made, all but the meta. */
+static void
+undo_recording(struct host *h)
+{
+    struct tape_writer_status st;
+    struct err ignored;
+    recorder_finish(&h->recorder, &st, &ignored);
+    unlink(h->folder.tape_path);
+    session_folder_discard(&h->folder);
+}
+
+static void
+undo(struct host *h)
+{
+    unlink(h->folder.meta_path);
+    undo_recording(h);
+}
+
 /* Everything that can fail before the command runs. */
 static int
 prepare(struct host *h, struct err *err)
@@ -122,91 +140,19 @@ prepare(struct host *h, struct err *err)
     if (r == -EEXIST && o->out_file && !o->is_forced)
         err_set(err, r, "'%s' exists already; choose another name, or say --force",
                 o->out_file);
-    if (r < 0)
+    if (r < 0) {
         session_folder_discard(&h->folder);
-    return r;
-}
-
-/* Takes back what prepare() made. */
-static void
-undo(struct host *h)
-{
-    struct tape_writer_status st;
-    struct err ignored;
-    recorder_finish(&h->recorder, &st, &ignored);
-    unlink(h->folder.tape_path);
-    session_folder_discard(&h->folder);
-}
-
-/* What cannot be masked is not written, but recorded it is all the same. */
-static void
-open_rules(struct host *h)
-{
-    struct err ignored;
-    if (!h->redact && redact_own_open(&h->redact, NULL, &ignored) < 0 &&
-        redact_open(&h->redact, NULL, &ignored) < 0)
-        h->redact = NULL;
-}
-
-/* The command line for meta: masked, or nothing of it but the command. */
-static void
-mask_command(struct host *h)
-{
-    size_t n = 0;
-    while (h->opt->argv[n])
-        n++;
-    h->cmd_list = calloc(n + 1, sizeof(*h->cmd_list));
-    if (!h->cmd_list)
-        return;
-    if (!h->redact ||
-        redact_argv(h->redact, n, (const char *const *)h->opt->argv, &h->cmd) < 0) {
-        h->cmd_list[0] = h->opt->argv[0];
-        h->meta.cmd_count = 1;
-    } else {
-        const char *at = (const char *)h->cmd.p;
-        for (size_t i = 0; i < n; i++, at += strlen(at) + 1)
-            h->cmd_list[i] = at;
-        h->meta.cmd_count = n;
+        return r;
     }
-    h->meta.cmd = h->cmd_list;
-}
-
-/* A text for meta: masked, or left out. */
-static const char *
-mask_text(struct host *h, const char *text)
-{
-    if (!text || !h->redact || redact_text(h->redact, text, strlen(text), &h->task) < 0)
-        return NULL;
-    return buf_str(&h->task);
-}
-
-static void
-write_first_meta(struct host *h)
-{
-    const struct host_options *o = h->opt;
-    struct err err;
-    open_rules(h);
-    h->meta = (struct session_meta){
-        .id = o->id,
-        .status = SESSION_ACTIVE,
-        .started_at_ns = o->clock.real_ns,
-        .cols = o->cols,
-        .rows = o->rows,
-        .quality = o->quality,
-        .name = o->name,
-        .role = o->role,
-        .task = mask_text(h, o->task),
-        .parent = o->parent,
-        .cwd = o->cwd,
-        .exit_code = -1,
-        .has_input = o->keeps_input,
-        .is_redacted = o->is_redacting,
-    };
-    mask_command(h);
-    if (session_meta_write(h->folder.meta_path, &h->meta, false, &err) < 0)
-        host_log(h, "%s", err.text); /* it is tried again at the end */
-    if (o->sync != TAPE_SYNC_NONE)
-        (void)file_sync_dir(h->folder.dir); /* that there is a session, and its name */
+    r = host_facts_begin(h, err);
+    if (r < 0) {
+        undo_recording(h);
+        return r;
+    }
+    r = host_loop_init(h, err);
+    if (r < 0)
+        undo(h);
+    return r;
 }
 
 static void
@@ -251,6 +197,7 @@ start(struct host *h, struct err *err, int *ret_status)
     r = pty_child_exec(&h->child, o->argv[0], ret_status, err);
     if (r < 0)
         undo(h);
+    (void)!chdir("/"); /* where we stand could not be unmounted */
     return r;
 }
 
@@ -266,12 +213,11 @@ run(const struct host_options *opt, int link_fd)
         fail(&h, r, status, &err);
         return 1;
     }
+    host_facts_complete(&h);
     conn_send(&h.conn, &(struct ipc_message){ .selector = IPC_STARTED });
-    write_first_meta(&h);
     h.feeder = (struct feeder){ .master_fd = h.child.master_fd,
                                 .recorder = opt->keeps_input ? &h.recorder : NULL,
                                 .is_piped = opt->is_input_piped };
-    host_loop_init(&h);
     if (!opt->has_client)
         conn_close(&h.conn);
     host_loop_run(&h);
@@ -295,6 +241,7 @@ host_start(const struct host_options *opt, int *ret_link_fd, pid_t *ret_pid,
     if (pid == 0) {
         close(ends[0]);
         setsid();
+        signal(SIGCHLD, SIG_DFL); /* ignored, it would take the command's status away */
         _exit(run(opt, ends[1]));
     }
     close(ends[1]);

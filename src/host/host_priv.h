@@ -3,6 +3,7 @@
  * host_priv.h -- the state of a host, and what its files do for each other.
  *
  *   host.c     the process: fork, descriptors, start
+ *   facts.c    what is known of the session: meta.json
  *   loop.c     what happens when: PTY, client, timers, signals
  *   ending.c   how a session ends, and what is said of it
  */
@@ -18,7 +19,7 @@
 #include "session/folder.h"
 #include "session/meta.h"
 
-enum { HOST_SIGNALS = 6 };
+enum { HOST_SIGNALS = 5 };
 
 struct host {
     const struct host_options *opt;
@@ -45,8 +46,9 @@ struct host {
     uv_async_t news; /* of the tape: it takes more, or has trouble */
     uv_timer_t tape_timer, rest_timer, lag_timer, input_timer;
     uv_signal_t signals[HOST_SIGNALS];
-    uint64_t turn_at_ns; /* when the PTY was last read; monotonic */
-    size_t turn_bytes;   /* … and how much came */
+    uint64_t turn_at_ns;    /* when the PTY was last read; monotonic */
+    size_t turn_bytes;      /* … and how much came */
+    uint64_t input_wait_ms; /* until input is tried again */
 
     /* ending.c */
     uv_timer_t grace_timer, drain_timer;
@@ -61,15 +63,16 @@ struct host {
 
 /* -- loop.c -- */
 
-void host_loop_init(struct host *h);
+/* Before the command runs: descriptors may run out. */
+int host_loop_init(struct host *h, struct err *err);
 void host_loop_run(struct host *h);
 /* The tape has room again, or trouble to tell; from any thread. */
 void host_on_news(void *ctx);
 /* Polls for what can be done now; after anything has changed. */
 void host_loop_update(struct host *h);
-/* Reads what the PTY has, at most so many times 64 KiB, records and shows it. False when
- * there is nothing left. */
-bool host_drain(struct host *h, unsigned turns);
+/* Reads what the PTY has, at most so many times 64 KiB, records and shows it; how much it
+ * was. */
+size_t host_drain(struct host *h, unsigned turns);
 /* Shows what has just been recorded and begins at off. */
 void host_show(struct host *h, struct view bytes, uint64_t off);
 /* Lets nothing keep the loop alive but the client. */
@@ -85,6 +88,15 @@ void host_reap(struct host *h);
 void host_try_finish(struct host *h);
 /* Tells of new trouble with the disk. */
 void host_tell_trouble(struct host *h);
+
+/* -- facts.c -- */
+
+/* The first meta, before the command runs. */
+int host_facts_begin(struct host *h, struct err *err);
+/* With what must be masked; the command runs. */
+void host_facts_complete(struct host *h);
+/* The last one. */
+int host_facts_end(struct host *h, struct err *err);
 
 /* -- host.c -- */
 

@@ -7,6 +7,7 @@
  * disk.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -18,12 +19,14 @@ enum {
     TURN_MAX = IPC_MESSAGE_BYTES_MAX,
     SMALL_TURN = 16 << 10, /* such turns are not taken more often than … */
     TICK_NS = 300000,
-    LAG_MS = 500,       /* a lossy client that takes nothing for so long is skipped */
-    REST_MS = 50,       /* a child that is silent for so long rests */
-    INPUT_RETRY_MS = 5, /* a PTY does not always tell that it has room */
+    LAG_MS = 500,      /* a lossy client that takes nothing for so long is skipped */
+    REST_MS = 50,      /* a child that is silent for so long rests */
+    INPUT_WAIT_MS = 5, /* a PTY does not always tell that it has room */
+    INPUT_WAIT_MAX_MS = 320,
+    STOP_SIGNALS = HOST_SIGNALS - 1,
 };
 
-static const int stop_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+static const int stop_signals[STOP_SIGNALS] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
 /* -- output -- */
 
@@ -49,14 +52,15 @@ read_turn(struct host *h, uint8_t *p)
     return n;
 }
 
-bool
+size_t
 host_drain(struct host *h, unsigned turns)
 {
     static uint8_t bytes[TURN_MAX];
-    size_t n;
+    size_t n, all = 0;
     do {
         n = h->is_pty_closed ? 0 : read_turn(h, bytes);
         h->turn_bytes = n;
+        all += n;
         if (n)
             uv_timer_stop(&h->rest_timer);
         uint64_t off = h->recorder.byte_off;
@@ -64,7 +68,7 @@ host_drain(struct host *h, unsigned turns)
             host_show(h, recorder_output(&h->recorder, (struct view){ bytes, n }), off);
     } while (n == TURN_MAX && --turns);
     host_tell_trouble(h);
-    return n == TURN_MAX;
+    return all;
 }
 
 /* Many small writes in a row cost less when they are read together. */
@@ -84,6 +88,9 @@ static void
 pump_input(struct host *h)
 {
     size_t n = feeder_pump(&h->feeder);
+    h->input_wait_ms = n                                      ? INPUT_WAIT_MS
+                       : h->input_wait_ms < INPUT_WAIT_MAX_MS ? h->input_wait_ms * 2
+                                                              : h->input_wait_ms;
     if (n)
         conn_send(&h->conn,
                   &(struct ipc_message){ .selector = IPC_TAKEN, .field = { n } });
@@ -112,7 +119,10 @@ resize(struct host *h, uint64_t cols, uint64_t rows)
 {
     if (!cols || !rows || h->has_exited)
         return;
-    host_drain(h, 16); /* what was written for the old size stands before the new one */
+    /* What was written for the old size stands before the new one, where there is room.
+     */
+    if (!conn_is_full(&h->conn))
+        host_drain(h, 16);
     recorder_resize(&h->recorder, (uint16_t)cols, (uint16_t)rows);
     pty_set_size(h->child.master_fd, (uint16_t)cols, (uint16_t)rows);
 }
@@ -123,6 +133,9 @@ close_conn(struct host *h)
     uv_poll_stop(&h->conn_poll);
     h->conn_events = 0;
     conn_close(&h->conn);
+    if (h->tty_fd >= 0)
+        close(h->tty_fd); /* somebody may wait for its end */
+    h->tty_fd = -1;
     if (h->is_over)
         host_loop_close(h);
 }
@@ -134,14 +147,28 @@ hang_up(struct host *h)
         host_stop(h, SIGHUP);
 }
 
+/* Its programs' modes ended, and the first screen shown, whatever was on it. */
+static void
+calm_terminal(int tty_fd)
+{
+    static const char bytes[] = PTY_TTY_CALM "\033[?1047l";
+    int fd = pty_reopen_nonblock(tty_fd, O_WRONLY);
+    if (fd < 0)
+        return;
+    (void)!write(fd, bytes, sizeof(bytes) - 1);
+    close(fd);
+}
+
 /* It is gone without a word. */
 static void
 lose_client(struct host *h)
 {
     const struct host_options *o = h->opt;
-    close_conn(h);
     if (h->tty_fd >= 0)
         pty_tty_restore_left(h->tty_fd, &o->tty_saved, &o->tty_raw);
+    if (h->tty_fd >= 0 && o->is_lossy)
+        calm_terminal(h->tty_fd);
+    close_conn(h);
     host_log(h, "the client has vanished");
     if (!o->has_terminal)
         hang_up(h);
@@ -169,6 +196,7 @@ handle(struct host *h, const struct ipc_message *m)
         hang_up(h);
         break;
     case IPC_DETACH:
+        host_log(h, "the client has detached");
         close_conn(h);
         break;
     default: /* nothing that a client says */
@@ -294,7 +322,7 @@ host_loop_update(struct host *h)
     bool is_full = conn_is_full(&h->conn);
     if (h->conn.fd >= 0)
         set_poll(&h->conn_poll, &h->conn_events,
-                 UV_READABLE | (conn_has_waiting(&h->conn) ? UV_WRITABLE : 0), on_conn);
+                 UV_READABLE | (conn_wants_room(&h->conn) ? UV_WRITABLE : 0), on_conn);
     set_timer(&h->lag_timer, on_lag, is_full && h->conn.is_lossy, LAG_MS);
     if (h->is_over)
         return;
@@ -305,7 +333,8 @@ host_loop_update(struct host *h)
     if (has_input)
         events |= UV_WRITABLE;
     set_poll(&h->pty_poll, &h->pty_events, h->is_pty_closed ? 0 : events, on_pty);
-    set_timer(&h->input_timer, on_input, has_input, INPUT_RETRY_MS);
+    set_timer(&h->input_timer, on_input, has_input,
+              h->input_wait_ms ? h->input_wait_ms : INPUT_WAIT_MS);
     set_timer(&h->rest_timer, on_rest, recorder_holds(&h->recorder), REST_MS);
     bool is_due = tape_writer_due_ns(h->recorder.tape) != UINT64_MAX;
     set_timer(&h->tape_timer, on_tape, is_due, is_due ? tape_due_ms(h) : 0);
@@ -324,52 +353,67 @@ on_signal(uv_signal_t *signal, int signo)
     host_loop_update(h);
 }
 
-static void
+static int
 listen_to(struct host *h, size_t i, int signo)
 {
-    uv_signal_init(&h->loop, &h->signals[i]);
+    int r = uv_signal_init(&h->loop, &h->signals[i]);
     h->signals[i].data = h;
-    uv_signal_start(&h->signals[i], on_signal, signo);
+    return r ? r : uv_signal_start(&h->signals[i], on_signal, signo);
+}
+
+/* Those that our caller has us ignore stay so, as under nohup. */
+static int
+listen_to_all(struct host *h)
+{
+    int r = listen_to(h, 0, SIGCHLD);
+    for (size_t i = 0; !r && i < STOP_SIGNALS; i++) {
+        struct sigaction now;
+        sigaction(stop_signals[i], NULL, &now);
+        if (now.sa_handler != SIG_IGN)
+            r = listen_to(h, i + 1, stop_signals[i]);
+    }
+    return r;
 }
 
 static void
-init_timer(struct host *h, uv_timer_t *timer)
+init_timers(struct host *h)
 {
-    uv_timer_init(&h->loop, timer);
-    timer->data = h;
-}
-
-void
-host_loop_init(struct host *h)
-{
-    uv_loop_init(&h->loop);
-    uv_poll_init(&h->loop, &h->pty_poll, h->child.master_fd);
-    uv_poll_init(&h->loop, &h->conn_poll, h->conn.fd);
-    uv_async_init(&h->loop, &h->news, on_news);
-    h->pty_poll.data = h->conn_poll.data = h->news.data = h;
     uv_timer_t *timers[] = { &h->tape_timer,  &h->rest_timer,  &h->lag_timer,
                              &h->input_timer, &h->grace_timer, &h->drain_timer };
-    for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++)
-        init_timer(h, timers[i]);
-    sigset_t set;
-    sigemptyset(&set);
-    size_t count = sizeof(stop_signals) / sizeof(stop_signals[0]);
-    for (size_t i = 0; i < count; i++) {
-        struct sigaction now;
-        sigaction(stop_signals[i], NULL, &now);
-        if (now.sa_handler == SIG_IGN) /* as under nohup */
-            continue;
-        listen_to(h, i, stop_signals[i]);
-        sigaddset(&set, stop_signals[i]);
+    for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
+        uv_timer_init(&h->loop, timers[i]);
+        timers[i]->data = h;
     }
-    listen_to(h, count, SIGCHLD);
-    sigaddset(&set, SIGCHLD);
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int
+host_loop_init(struct host *h, struct err *err)
+{
+    int r = uv_loop_init(&h->loop);
+    if (!r)
+        r = uv_poll_init(&h->loop, &h->pty_poll, h->child.master_fd);
+    if (!r)
+        r = uv_poll_init(&h->loop, &h->conn_poll, h->conn.fd);
+    if (!r)
+        r = uv_async_init(&h->loop, &h->news, on_news);
+    if (!r)
+        r = listen_to_all(h);
+    if (r) /* libuv's codes are those of errno here */
+        return err_code(err, r, "cannot set up the recorder's loop");
+    h->pty_poll.data = h->conn_poll.data = h->news.data = h;
+    init_timers(h);
+    return 0;
 }
 
 void
 host_loop_run(struct host *h)
 {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    for (size_t i = 0; i < STOP_SIGNALS; i++)
+        sigaddset(&set, stop_signals[i]);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
     host_reap(h); /* it may have ended before we listened */
     host_loop_update(h);
     uv_run(&h->loop, UV_RUN_DEFAULT);

@@ -93,9 +93,24 @@ recorder_output(struct recorder *r, struct view bytes)
     return append_output(r, (struct view){ r->masked.p, r->masked.n });
 }
 
+/* What of the input is held: all of it, or what cannot be a secret at rest. */
+static void
+flush_input(struct recorder *r, bool is_all)
+{
+    if (!r->in_mask || !redact_stream_held(r->in_mask))
+        return;
+    buf_clear(&r->masked);
+    int e = is_all ? redact_stream_flush(r->in_mask, &r->masked)
+                   : redact_stream_rest(r->in_mask, &r->masked);
+    if (!e && r->masked.n)
+        append(r, (struct tape_record){ .tag = TAPE_INPUT,
+                                        .bytes = { r->masked.p, r->masked.n } });
+}
+
 struct view
 recorder_rest(struct recorder *r)
 {
+    flush_input(r, false);
     buf_clear(&r->masked);
     if (r->out_mask)
         redact_stream_rest(r->out_mask, &r->masked);
@@ -105,10 +120,7 @@ recorder_rest(struct recorder *r)
 struct view
 recorder_flush(struct recorder *r)
 {
-    buf_clear(&r->masked);
-    if (r->in_mask && !redact_stream_flush(r->in_mask, &r->masked) && r->masked.n)
-        append(r, (struct tape_record){ .tag = TAPE_INPUT,
-                                        .bytes = { r->masked.p, r->masked.n } });
+    flush_input(r, true);
     buf_clear(&r->masked);
     if (r->out_mask)
         redact_stream_flush(r->out_mask, &r->masked);
@@ -118,12 +130,15 @@ recorder_flush(struct recorder *r)
 bool
 recorder_holds(const struct recorder *r)
 {
-    return r->out_mask && redact_stream_held(r->out_mask);
+    return (r->out_mask && redact_stream_held(r->out_mask)) ||
+           (r->in_mask && redact_stream_held(r->in_mask));
 }
 
 void
 recorder_input(struct recorder *r, struct view bytes, bool is_secret)
 {
+    if (is_secret)
+        flush_input(r, true); /* what was typed before it stands before it */
     if (!is_secret && r->in_mask) {
         buf_clear(&r->masked);
         if (redact_stream_feed(r->in_mask, bytes.p, bytes.n, &r->masked) < 0)
@@ -144,6 +159,8 @@ recorder_resize(struct recorder *r, uint16_t cols, uint16_t rows)
 {
     if (r->out_mask)
         redact_stream_resize(r->out_mask, cols);
+    if (r->in_mask)
+        redact_stream_resize(r->in_mask, cols);
     append(r, (struct tape_record){ .tag = TAPE_RESIZE, .cols = cols, .rows = rows });
 }
 

@@ -46,7 +46,8 @@ static bool
 goes_on(int errnum)
 {
     return errnum == EACCES || errnum == ENOENT || errnum == ENOTDIR ||
-           errnum == ESTALE || errnum == ENODEV || errnum == ETIMEDOUT;
+           errnum == ESTALE || errnum == ENODEV || errnum == ETIMEDOUT ||
+           errnum == ENAMETOOLONG;
 }
 
 int
@@ -80,7 +81,7 @@ probe(char *path, void *arg)
 int
 pty_command_status(int errnum)
 {
-    return errnum == ENOENT || errnum == ENOTDIR ? 127 : 126;
+    return errnum == ENOENT || errnum == ENOTDIR || errnum == ENAMETOOLONG ? 127 : 126;
 }
 
 /* The command as a path is there: what is to be said about that? */

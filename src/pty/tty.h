@@ -27,6 +27,14 @@ void pty_tty_restore(struct pty_tty *t);
  * terminal is still as raw as it was left; somebody else may be using it by now. */
 void pty_tty_restore_left(int fd, const struct termios *saved, const struct termios *raw);
 
+/* What ends the modes that a program may leave on a terminal: a sequence that was cut
+ * off; then colours, margins, keys, mouse, paste, focus and the cursor as they are at
+ * first. The cursor stays where it is, and so does the alternate screen. */
+#define PTY_TTY_CALM                                                                \
+    "\030\033\\\033[0m\0337\033[r\0338\033[?1l\033>\033[?7h\033[?9l\033[?1000l"     \
+    "\033[?1002l\033[?1003l\033[?1004l\033[?1005l\033[?1006l\033[?1015l\033[?2004l" \
+    "\033[?2026l\033[<u\033[?25h"
+
 /* False when fd has no size, or one of 0. */
 bool pty_size(int fd, uint16_t *ret_cols, uint16_t *ret_rows);
 int pty_set_size(int fd, uint16_t cols, uint16_t rows);

@@ -219,7 +219,8 @@ make(struct session_folder *f, const char *hidden, const char *out_file, struct 
         return err_code(err, r, "cannot make the folder of '%s'", out_file);
     r = make_hidden(f, hidden);
     if (r < 0)
-        return err_code(err, r, "cannot make '%s'", hidden);
+        return err_code(err, r, "cannot make a folder in '%s/live' (AHR_HOME says where)",
+                        f->home);
     r = furnish(f, hidden, out_file);
     if (!r && rename(hidden, f->dir) < 0)
         r = -errno;
@@ -289,12 +290,15 @@ move(const char *home, const char *from, const char *to)
 }
 
 static void
-remove_lock(const char *dir)
+remove_own(const char *dir)
 {
-    char *lock = format("%s/lock", dir);
-    if (lock)
-        unlink(lock); /* one that is left in sessions/ means nothing */
-    free(lock);
+    static const char *const names[] = { "lock", "reserve" };
+    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+        char *path = format("%s/%s", dir, names[k]);
+        if (path)
+            unlink(path); /* one that is left in sessions/ means nothing */
+        free(path);
+    }
 }
 
 static int
@@ -306,7 +310,7 @@ move_to_sessions(struct session_folder *f, struct err *err)
     if (!r)
         r = set_paths(f, "sessions", NULL);
     if (!r) {
-        remove_lock(f->dir);
+        remove_own(f->dir);
         r = file_sync_dir(from);
         r = r < 0 ? r : file_sync_dir(to);
     }

@@ -75,6 +75,8 @@ session_meta_format(const struct session_meta *m, struct buf *out)
     put_text(j, "parent", m->parent);
     put_text(j, "cwd", m->cwd);
     put_text(j, "status", session_status_name(m->status));
+    if (m->host_pid)
+        json_key(j, "hostPid"), json_u64(j, (uint64_t)m->host_pid);
     if (m->exit_code >= 0)
         json_key(j, "exitCode"), json_u64(j, (uint64_t)m->exit_code);
     put_text(j, "signal", m->signal);

@@ -30,6 +30,7 @@ struct session_meta {
     uint64_t started_at_ns, ended_at_ns; /* 0: not yet */
     const char *const *cmd;              /* masked; cmd_count of them */
     size_t cmd_count;
+    int host_pid;        /* of the recorder; 0: it has ended */
     uint16_t cols, rows; /* at the start */
     int quality;
     const char *name, *role, *task, *parent, *cwd;

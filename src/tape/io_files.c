@@ -131,16 +131,10 @@ files_make_dirs(struct tape_io *io, const char *path)
 {
     (void)io;
     char dir[PATH_MAX];
-    int r = 0;
-    if (snprintf(dir, sizeof(dir), "%s", path) >= (int)sizeof(dir))
+    if (snprintf(dir, sizeof(dir), "%.*s", (int)file_dir_len(path), path) >=
+        (int)sizeof(dir))
         return -ENAMETOOLONG;
-    for (char *slash = dir; !r && (slash = strchr(slash + 1, '/'));) {
-        *slash = 0;
-        r = result(mkdir(dir, 0700));
-        r = r == -EEXIST ? 0 : r;
-        *slash = '/';
-    }
-    return r;
+    return *dir ? file_make_dirs(dir) : 0;
 }
 
 static int

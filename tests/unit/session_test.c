@@ -311,7 +311,9 @@ a_folder_that_cannot_be_made_is_told(void **state)
     struct err err;
     write_file("home", "a file");
     assert_int_equal(session_folder_make(&f, "home", ID, NULL, &err), -ENOTDIR);
-    assert_string_equal(err.text, "cannot make 'home/live/.new-" ID "': Not a directory");
+    assert_string_equal(err.text,
+                        "cannot make a folder in 'home/live' (AHR_HOME says where): "
+                        "Not a directory");
 }
 
 /* -- the lock -- */
