@@ -18,6 +18,8 @@
 enum {
     DAY_LEN = sizeof("YYYY-MM-DD") - 1,
     NAMED_MAX = 4, /* sessions in a message */
+    UUID_AT = DAY_LEN + 1,
+    UUID_PREFIX_MIN = 4,
 };
 
 void
@@ -159,6 +161,27 @@ find_prefix(struct library_found *ret, const char *home, const char *prefix,
                                : find_id(ret, home, ids_at(&ids, 0), err);
 }
 
+/* By the beginning of its UUID, which is shorter to type than a date. */
+static int
+find_uuid(struct library_found *ret, const char *home, const char *prefix,
+          struct err *err)
+{
+    AUTO(buf) ids = { 0 };
+    AUTO(buf) fitting = { 0 };
+    size_t n = strlen(prefix);
+    int r = collect(&ids, home, "", err);
+    for (size_t i = 0; !r && i < ids_count(&ids); i++)
+        if (!strncmp(ids_at(&ids, i) + UUID_AT, prefix, n))
+            r = buf_append(&fitting, ids_at(&ids, i), IDS_STEP);
+    if (r < 0)
+        return err_code(err, r, "cannot list the sessions in '%s'", home);
+    if (ids_count(&fitting) > 1)
+        return tell_several(&fitting, prefix, err);
+    if (!fitting.n)
+        return err_set(err, ERR_MISSING, "no session or file '%s'", prefix);
+    return find_id(ret, home, ids_at(&fitting, 0), err);
+}
+
 static int
 find_session(struct library_found *ret, const char *what, struct err *err)
 {
@@ -172,7 +195,12 @@ find_session(struct library_found *ret, const char *what, struct err *err)
         return find_id(ret, buf_str(&home), what, err);
     if (session_id_may_begin(what))
         return find_prefix(ret, buf_str(&home), what, err);
-    return find_newest(ret, buf_str(&home), what, err);
+    r = find_newest(ret, buf_str(&home), what, err);
+    size_t n = strlen(what);
+    if (r == ERR_MISSING && n >= UUID_PREFIX_MIN &&
+        strspn(what, "0123456789abcdef-") == n)
+        r = find_uuid(ret, buf_str(&home), what, err);
+    return r;
 }
 
 static bool

@@ -3,9 +3,9 @@
  * find.h -- from what a person calls a session to its recording.
  *
  * SESSION is a path of a file that exists or has a slash or ends in .ahr, `last` (the one
- * that began last), an id, a unique prefix of one (at least 4 characters), or a name (the
- * newest of that name). Looks into sessions/ and live/ directly; what cannot be read
- * there is passed over.
+ * that began last), an id, a unique prefix of one or of its UUID (at least 4 characters),
+ * or a name (the newest of that name). Looks into sessions/ and live/ directly; what
+ * cannot be read there is passed over.
  */
 #ifndef LIBRARY_FIND_H
 #define LIBRARY_FIND_H

@@ -74,6 +74,10 @@ static int
 recover(struct session_folder *f, bool is_dry_run, const struct tape_progress *progress,
         struct tape_repair_report *ret, struct err *err)
 {
+    struct stat st;
+    if (!f->is_outside && lstat(f->tape_path, &st) == 0 && !S_ISREG(st.st_mode))
+        return err_set(err, ERR_DAMAGED, "'%s' is no regular file; it is left alone",
+                       f->tape_path);
     bool is_ours = !is_taken_over(f);
     int r = !is_ours ? ERR_MISSING
                      : tape_repair(tape_io_files(), f->tape_path, is_dry_run, progress,

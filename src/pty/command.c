@@ -2,10 +2,12 @@
 #include "pty/command_priv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "pty/child.h"
 
 /* glibc's own when there is no PATH. */
@@ -66,6 +68,22 @@ pty_command_each(const struct buf *paths, pty_command_try try, void *arg)
     return is_denied ? EACCES : last;
 }
 
+/* Does a script ask for an interpreter that is not there? exec then says ENOENT. */
+static bool
+lacks_interpreter(const char *path)
+{
+    char line[256] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    ssize_t n = fd < 0 ? 0 : file_read(fd, line, sizeof(line) - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n < 3 || line[0] != '#' || line[1] != '!')
+        return false;
+    char *name = line + 2 + strspn(line + 2, " \t");
+    name[strcspn(name, " \t\n")] = 0;
+    return *name == '/' && access(name, F_OK) < 0 && errno == ENOENT;
+}
+
 static int
 probe(char *path, void *arg)
 {
@@ -75,7 +93,9 @@ probe(char *path, void *arg)
         return errno;
     if (!S_ISREG(st.st_mode))
         return EACCES;
-    return eaccess(path, X_OK) ? errno : 0;
+    if (eaccess(path, X_OK))
+        return errno;
+    return lacks_interpreter(path) ? ENOENT : 0;
 }
 
 int

@@ -87,6 +87,7 @@ set_end(json_t *meta, uint64_t total_bytes, uint64_t ended_at_ns)
 {
     const char *status = session_status_name(SESSION_INTERRUPTED);
     int r = json_object_set_new(meta, "status", json_string(status));
+    json_object_del(meta, "hostPid"); /* it is nobody's any more */
     if (!r)
         r = set_number(meta, "totalBytes", total_bytes);
     if (!r && ended_at_ns)
