@@ -18,10 +18,6 @@
 
 #define SECOND 1000000000ULL
 
-/* So many bytes of records, in blocks that each came within so long for each of their
- * bytes, are a flood: 4 MiB at more than 25 MB/s. */
-enum { FLOOD_BYTES = 4 << 20, FLOOD_NS_PER_BYTE = 40 };
-
 static void
 tell(struct sealer *s, bool *is_told, int code, const char *what)
 {
@@ -102,15 +98,12 @@ drop_one(struct sealer *s)
     sealer_made_progress(s);
 }
 
-/* Blocks that pile up are packed with less effort. So is a flood before they do: its
- * source, its reader and we may share two processors. */
 static int
 quality_for(const struct sealer *s, size_t waiting)
 {
-    bool is_flood = s->quick_bytes >= FLOOD_BYTES;
-    if (!s->opt.is_adaptive || (waiting <= 8 && !is_flood))
+    if (!s->opt.is_adaptive || waiting <= 8)
         return s->opt.quality;
-    int low = waiting <= 16 && !is_flood ? 1 : 0;
+    int low = waiting <= 16 ? 1 : 0;
     return low < s->opt.quality ? low : s->opt.quality;
 }
 
@@ -535,10 +528,6 @@ sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait)
             wait_until(s, &s->room, since_ns + s->opt.patience_ns);
     }
     if (!r) {
-        uint64_t now_ns = clock_mono_ns();
-        bool is_quick = now_ns - s->pushed_at_ns < job->raw_len * FLOOD_NS_PER_BYTE;
-        s->quick_bytes = is_quick ? s->quick_bytes + job->raw_len : 0;
-        s->pushed_at_ns = now_ns;
         job_list_push(&s->queue, job);
         s->waiting_blocks++;
         s->waiting_bytes += job->raw_len;

@@ -57,8 +57,6 @@ struct sealer {
     bool is_segment_new, is_tail_new; /* their names are not yet synced */
     uint64_t dirty_at_ns, retry_at_ns, progress_at_ns;
     uint64_t synced_off, sealed_blocks;
-    uint64_t pushed_at_ns;
-    size_t quick_bytes; /* that came so, in a row */
     int quality;
     int failing; /* errno of the last write, negative; 0: the disk works */
     bool is_suspect, is_stopping;
