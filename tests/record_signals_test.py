@@ -10,6 +10,7 @@ usage: record_signals_test.py AHR [--sanitized]
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.processes import is_gone, kill, state, wait_for
 from support.recorder import IS_LONG, IS_SANITIZED, Recorder, without_calming
 from support.tap import run, test
+from support.terminal import plain_signals
 
 AHR = sys.argv[1]
 ROUNDS = 100 if IS_LONG else 12
@@ -46,12 +48,22 @@ exit 7
 """
 
 
+FULL_SCREEN = "printf '\\033[?1049h\\033[?1000h'; " + WAITS
+
+
 def name_of(number):
     return signal.Signals(number).name[3:]
 
 
 def until(moment):
     wait_for(lambda: time.monotonic() >= moment)
+
+
+def has_heard(pid):
+    """Signals that were sent to it have been handled: it waits again, and none is pending."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        pending = [line.split()[1] for line in file if line.startswith(("SigPnd", "ShdPnd"))]
+    return state(pid) == "S" and not any(int(mask, 16) for mask in pending)
 
 
 class Session:
@@ -213,6 +225,22 @@ def a_second_signal_kills_an_agent_that_ignores_the_first():
 
 
 @test
+def a_second_signal_soon_after_is_the_same_request():
+    for whom in ("client", "host"):
+        with Recorder(AHR) as a:
+            s = Session(a, "trap 'until [ -e go ]; do sleep 0.02; done; exit 3' TERM; echo ready; "
+                           "while :; do sleep 0.02; done").is_ready()
+            begun = time.monotonic()
+            kill(s.pid(whom), signal.SIGTERM)
+            until(begun + 0.15)
+            kill(s.pid(whom), signal.SIGTERM)
+            wait_for(lambda: has_heard(s.client.pid) and has_heard(s.host))
+            (a.dir / "go").touch()
+            s.ends(3)
+            s.is_recorded("aborted", signal.SIGTERM, 3)
+
+
+@test
 def the_whole_group_in_the_foreground_is_told():
     with Recorder(AHR) as a:
         s = Session(a, "sleep 1000 | sleep 1001 | cat & echo ready; wait").is_ready()
@@ -303,6 +331,22 @@ def a_terminal_that_hangs_does_not_stop_the_agent():
 
 
 @test
+def a_terminal_that_was_skipped_shows_what_comes_later():
+    with Recorder(AHR) as a:
+        script = "echo ready; until [ -e flood ]; do sleep 0.02; done; " \
+                 "head -c 6000000 /dev/zero | tr '\\0' x; echo >flooded; " + WAITS
+        s = Session(a, script).is_ready()
+        kill(s.client.pid, signal.SIGSTOP)
+        (a.dir / "flood").touch()
+        wait_for(lambda: (a.dir / "flooded").exists(), "the agent stands still")
+        kill(s.client.pid, signal.SIGCONT)
+        s.terminal.wait_for("ready\r\n")  # the one behind the flood
+        (a.dir / "go").touch()
+        s.terminal.wait_for("went on")
+        s.ends(5)
+
+
+@test
 def a_terminal_that_hangs_does_not_keep_us_from_hearing_a_signal():
     for whom in ("client", "host"):
         with Recorder(AHR) as a:
@@ -331,6 +375,53 @@ def a_pipe_that_nobody_reads_does_not_keep_us_from_hearing_a_signal():
             assert b"ready\r\n" + shown == a.ok("cat", "last")
 
 
+def output_ends(way):
+    """Where it reads, and the client's output; the terminal is that of its input."""
+    if way == "socket":
+        return socket.socketpair()
+    ours, theirs = os.pipe()
+    return open(ours, "rb"), open(theirs, "wb")
+
+
+@test
+def nobody_who_reads_nothing_keeps_it_from_ending():
+    for way in ("socket", "pipe", "terminal"):
+        with Recorder(AHR) as a, a.log() as log:
+            t = a.terminal()
+            before = t.stty()
+            ours, theirs = output_ends(way)
+            client = a.on(t, "record", "--", "yes", stderr=log,
+                          stdout=theirs if way != "terminal" else None)
+            t.pause()
+            wait_for(lambda: len(a.run("cat", "last").stdout) > 1_500_000, "nothing comes")
+            begun = time.monotonic()
+            kill(client.pid, signal.SIGTERM)
+            a.ends(client, 128 + signal.SIGTERM)
+            assert time.monotonic() - begun < 4, "that was the agent's grace"
+            a.nobody_is_left()
+            assert t.stty() == before, "the terminal's settings have changed"
+            assert a.meta()["status"] == "aborted" and a.meta()["signal"] == "TERM"
+            ours.close(), theirs.close()
+
+
+@test
+def input_that_nobody_reads_does_not_keep_us_from_hearing_a_signal():
+    with Recorder(AHR) as a, a.log() as log:
+        yes = subprocess.Popen(["yes"], stdout=subprocess.PIPE, preexec_fn=plain_signals)
+        client = a.start("record", "--", "sh", "-c", DIES, stdin=yes.stdout,
+                         stdout=subprocess.PIPE, stderr=log)
+        yes.stdout.close()
+        assert client.stdout.readline() == b"ready\r\n"
+        wait_for(lambda: state(yes.pid) == "S" and has_heard(client.pid), "no end of the input")
+        begun = time.monotonic()
+        kill(client.pid, signal.SIGTERM)
+        a.ends(client, 128 + signal.SIGTERM)
+        assert time.monotonic() - begun < 4, "that was the agent's grace"
+        assert yes.wait(60) == -signal.SIGPIPE
+        assert a.meta()["status"] == "aborted" and a.meta()["signal"] == "TERM"
+        client.stdout.close()
+
+
 @test
 def timeout_ends_a_session_in_good_order():
     with Recorder(AHR) as a:
@@ -338,6 +429,42 @@ def timeout_ends_a_session_in_good_order():
         assert done.returncode == 124 and done.stdout == b"ready\r\n", done
         a.nobody_is_left()
         assert a.meta()["status"] == "aborted" and a.meta()["signal"] == "TERM"
+
+
+def leaves(shown, *modes):
+    return all(b"\x1b[?%dl" % mode in shown for mode in modes)
+
+
+@test
+def a_full_screen_program_that_is_cut_off_leaves_its_screen():
+    with Recorder(AHR) as a:
+        s = Session(a, FULL_SCREEN).is_ready()
+        kill(s.client.pid, signal.SIGTERM)
+        s.ends(128 + signal.SIGTERM)
+        after = s.terminal.settle().partition(b"ready\r\n")[2]
+        assert leaves(after, 1000, 1049), after
+    with Recorder(AHR) as a:
+        s = Session(a, DIES).is_ready()
+        kill(s.client.pid, signal.SIGTERM)
+        s.ends(128 + signal.SIGTERM)
+        shown = s.terminal.settle()  # one that has not entered it: the cursor would jump
+        assert leaves(shown, 1000) and not leaves(shown, 1049), shown
+
+
+@test
+def the_screen_of_a_full_screen_program_is_left_while_it_goes_on():
+    for number in (signal.SIGKILL, signal.SIGTSTP):
+        with Recorder(AHR) as a:
+            s = Session(a, FULL_SCREEN).is_ready()
+            kill(s.client.pid, number)
+            after = s.terminal.wait_for(b"\x1b[?1047l" if number == signal.SIGKILL
+                                        else b"\x1b[?1049l")
+            assert leaves(after, 1000) and not is_gone(s.agent), after
+            wait_for(lambda: s.terminal.stty() == s.before)
+            (a.dir / "go").touch()
+            kill(s.client.pid, signal.SIGCONT)
+            assert s.client.wait(60) in (-signal.SIGKILL, 5)
+            s.is_over()
 
 
 @test
@@ -411,6 +538,32 @@ def with_detach_other_signals_end_the_session():
         kill(s.client.pid, signal.SIGTERM)
         s.ends(128 + signal.SIGTERM)
         s.is_recorded("aborted", signal.SIGTERM)
+
+
+@test
+def a_hang_up_that_is_ignored_from_the_start_is_ignored():
+    with Recorder(AHR) as a, a.log() as log:  # as under nohup
+        client = a.start("record", "--", "sh", "-c", WAITS, stdout=subprocess.PIPE, stderr=log,
+                         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        assert client.stdout.readline() == b"ready\r\n"
+        for pid in (client.pid, a.host(client.pid)):
+            kill(pid, signal.SIGHUP)
+            wait_for(lambda pid=pid: has_heard(pid))
+        (a.dir / "go").touch()
+        assert client.communicate(timeout=60)[0] == b"went on\r\n"
+        a.ends(client, 5)
+        assert a.meta()["status"] == "failed" and a.meta()["exitCode"] == 5
+
+
+@test
+def a_key_that_kills_the_agent_aborts_the_session():
+    for key, number in ((b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT)):
+        with Recorder(AHR) as a:
+            s = Session(a, DIES).is_ready()
+            s.terminal.type(key)
+            s.ends(128 + number)
+            meta = a.meta()
+            assert (meta["status"], meta["signal"]) == ("aborted", name_of(number)), meta
 
 
 @test
