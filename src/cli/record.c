@@ -437,7 +437,7 @@ static const struct cli_option options[] = {
     { "view", 0, CLI_CHOICE, offsetof(struct args, view), "auto|on|off",
       "how it is shown; so far always passed through", 0, 0 },
     { "input", 0, CLI_FLAG, offsetof(struct args, keeps_input), NULL,
-      "record what is typed, too; passwords as stars", 0, 0 },
+      "record what is typed, too; as stars where lines are not echoed", 0, 0 },
     { "redact", 0, CLI_FLAG, offsetof(struct args, is_redacting), NULL,
       "mask what looks like a secret, on disk and on the screen", 0, 0 },
     { "sync", 0, CLI_CHOICE, offsetof(struct args, sync), "none|interval|block|always",
