@@ -313,7 +313,8 @@ calm(struct client *c)
 {
     static const char bytes[] = PTY_TTY_CALM "\033[?1049l";
     size_t n = sizeof(bytes) - 1 - (c->glance.is_alternate ? 0 : strlen("\033[?1049l"));
-    if (c->opt->is_out_terminal && !c->is_out_gone)
+    struct pollfd out = { .fd = c->out_fd, .events = POLLOUT };
+    if (c->opt->is_out_terminal && !c->is_out_gone && poll(&out, 1, 0) > 0)
         write_now(c, (struct view){ (const uint8_t *)bytes, n });
 }
 
