@@ -9,6 +9,7 @@ usage: record_signals_test.py AHR [--sanitized]
 
 import os
 import random
+import select
 import signal
 import socket
 import subprocess
@@ -20,7 +21,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.processes import is_gone, kill, state, wait_for
 from support.recorder import IS_LONG, IS_SANITIZED, Recorder, without_calming
 from support.tap import run, test
-from support.terminal import plain_signals
 
 AHR = sys.argv[1]
 ROUNDS = 100 if IS_LONG else 12
@@ -333,17 +333,19 @@ def a_terminal_that_hangs_does_not_stop_the_agent():
 @test
 def a_terminal_that_was_skipped_shows_what_comes_later():
     with Recorder(AHR) as a:
-        script = "echo ready; until [ -e flood ]; do sleep 0.02; done; " \
-                 "head -c 6000000 /dev/zero | tr '\\0' x; echo >flooded; " + WAITS
+        # In small pieces, so that whole ones fill the way to the client.
+        script = "echo ready; until [ -e flood ]; do sleep 0.02; done; n=0; " \
+                 "while [ $n -lt 40000 ]; do printf %0100d 0; n=$((n + 1)); done; " \
+                 "echo flooded | tee flooded; until [ -e go ]; do sleep 0.02; done; exit 5"
         s = Session(a, script).is_ready()
         kill(s.client.pid, signal.SIGSTOP)
         (a.dir / "flood").touch()
         wait_for(lambda: (a.dir / "flooded").exists(), "the agent stands still")
         kill(s.client.pid, signal.SIGCONT)
-        s.terminal.wait_for("ready\r\n")  # the one behind the flood
+        s.terminal.wait_for("flooded")
         (a.dir / "go").touch()
-        s.terminal.wait_for("went on")
         s.ends(5)
+        a.shows_the_end(s.terminal)
 
 
 @test
@@ -393,7 +395,7 @@ def nobody_who_reads_nothing_keeps_it_from_ending():
             client = a.on(t, "record", "--", "yes", stderr=log,
                           stdout=theirs if way != "terminal" else None)
             t.pause()
-            wait_for(lambda: len(a.run("cat", "last").stdout) > 1_500_000, "nothing comes")
+            wait_for(lambda: a.recorded_size() > 1_500_000, "nothing comes")
             begun = time.monotonic()
             kill(client.pid, signal.SIGTERM)
             a.ends(client, 128 + signal.SIGTERM)
@@ -405,21 +407,41 @@ def nobody_who_reads_nothing_keeps_it_from_ending():
 
 
 @test
+def a_full_pipe_does_not_keep_the_host_from_ending():
+    with Recorder(AHR) as a:
+        s = Session(a, "echo ready; exec yes", on_terminal=False).is_ready()
+        a.stands_still(1_000_000)
+        kill(s.host, signal.SIGTERM)
+        wait_for(lambda: a.names("sessions"), "the session does not end")
+        s.client.stdout.read()
+        s.ends(128 + signal.SIGTERM)
+        s.is_recorded("aborted", signal.SIGTERM)
+
+
+def give(fd, size):
+    """Writes so much, or until nothing is taken for a while; how much was."""
+    os.set_blocking(fd, False)
+    given, last = 0, time.monotonic()
+    while given < size and time.monotonic() < last + 0.3:
+        try:
+            given += os.write(fd, b"y\n" * 2048)
+            last = time.monotonic()
+        except BlockingIOError:
+            select.select([], [fd], [], 0.1)
+    return given
+
+
+@test
 def input_that_nobody_reads_does_not_keep_us_from_hearing_a_signal():
-    with Recorder(AHR) as a, a.log() as log:
-        yes = subprocess.Popen(["yes"], stdout=subprocess.PIPE, preexec_fn=plain_signals)
-        client = a.start("record", "--", "sh", "-c", DIES, stdin=yes.stdout,
-                         stdout=subprocess.PIPE, stderr=log)
-        yes.stdout.close()
-        assert client.stdout.readline() == b"ready\r\n"
-        wait_for(lambda: state(yes.pid) == "S" and has_heard(client.pid), "no end of the input")
+    with Recorder(AHR) as a:
+        s = Session(a, DIES, on_terminal=False).is_ready()
+        given = give(s.client.stdin.fileno(), 2_000_000)
+        assert 0 < given < 500_000, f"{given} bytes are on their way to nobody"
         begun = time.monotonic()
-        kill(client.pid, signal.SIGTERM)
-        a.ends(client, 128 + signal.SIGTERM)
+        kill(s.client.pid, signal.SIGTERM)
+        s.ends(128 + signal.SIGTERM)
         assert time.monotonic() - begun < 4, "that was the agent's grace"
-        assert yes.wait(60) == -signal.SIGPIPE
-        assert a.meta()["status"] == "aborted" and a.meta()["signal"] == "TERM"
-        client.stdout.close()
+        s.is_recorded("aborted", signal.SIGTERM)
 
 
 @test

@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from struct import unpack_from
 
@@ -130,6 +131,23 @@ class Recorder(Ahr):
 
     def meta(self, folder=None):
         return json.loads(((folder or self.session()) / "session.meta.json").read_text())
+
+    def recorded_size(self):
+        return len(self.run("cat", "last").stdout)
+
+    def stands_still(self, least):
+        """Waits until the recording has this size and has not grown for a while: whatever lies
+        between the agent and its reader is full. Returns the size."""
+        size, since = 0, 0
+
+        def stands():
+            nonlocal size, since
+            if (now := self.recorded_size()) != size:
+                size, since = now, time.monotonic()
+            return size >= least and time.monotonic() > since + 0.2
+
+        wait_for(stands, lambda: f"the recording does not stand still: {size} bytes")
+        return size
 
     def shows_the_end(self, terminal, cols=80, rows=24):
         """The terminal's screen is what the recording ends with; returns it."""
