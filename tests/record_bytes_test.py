@@ -10,14 +10,16 @@ usage: record_bytes_test.py AHR [--sanitized]   (sanitized: less of everything)
 
 import hashlib
 import random
+import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from support.processes import kill, wait_for
+from support.processes import kill, state, wait_for
 from support.recorder import IS_LONG, IS_SANITIZED, Recorder
 from support.tap import run, test
 
@@ -162,13 +164,40 @@ def a_program_that_closes_its_terminal_and_goes_on_is_waited_for():
 
 
 @test
+def what_others_print_right_after_the_end_is_recorded():
+    with Recorder(AHR) as a:
+        script = "trap '' HUP; (while kill -0 $$; do :; done 2>/dev/null; echo late) & echo first"
+        is_whole(a, record(a, "pipe", "--", "sh", "-c", script), b"first\r\nlate\r\n")
+
+
+@test
+def a_program_that_opens_its_terminal_again_is_recorded():
+    with Recorder(AHR) as a:
+        script = "echo before; exec 0<&- 1>&- 2>&-; sleep 0.1; echo after >/dev/tty; exit 6"
+        is_whole(a, record(a, "pipe", "--", "sh", "-c", script, status=6), b"before\r\nafter\r\n")
+
+
+@test
+def a_full_disk_as_output_does_not_harm_the_agent():
+    want = b"".join(b"%d\r\n" % n for n in range(1, 20001))
+    with Recorder(AHR) as a, a.log() as log, open("/dev/full", "wb") as full:
+        client = a.start("record", "--", "sh", "-c", "seq 1 20000; exit 7", stdout=full,
+                         stderr=log)
+        a.ends(client, 7)
+        is_whole(a, want, want)
+        assert a.said().count("cannot write to standard output") == 1, a.said()
+
+
+@test
 def a_pipe_that_is_read_late_gets_every_byte():
     data = random.Random(3).randbytes(8 << 20)
     with Recorder(AHR) as a, a.log() as log:
         (a.dir / "data").write_bytes(data)
         client = a.start("record", "--", "sh", "-c", RAW + "cat data; echo x >done",
                          stdout=subprocess.PIPE, stderr=log)
-        wait_for(lambda: len(a.run("cat", "last").stdout) > 65536)
+        a.stands_still(65536)
+        stood = time.monotonic()
+        wait_for(lambda: time.monotonic() > stood + 0.6)  # a terminal would be skipped by now
         shown = client.communicate(timeout=60)[0]
         a.ends(client, 0)
         is_whole(a, shown, data)
@@ -229,6 +258,62 @@ def a_session_is_finished_also_when_nobody_reads_its_output_yet():
         shown = client.communicate(timeout=60)[0]
         a.ends(client, 0)
         is_whole(a, shown, data)
+
+
+class Unread:
+    """A session whose client stands still while the agent prints this many x, if there is room
+    for so many on the way."""
+
+    def __init__(self, a, size, then=""):
+        self.a, self.log = a, a.log()
+        script = f"printf ready; until [ -e go ]; do sleep 0.02; done; " \
+                 f"head -c {size} /dev/zero | tr '\\0' x; {then}"
+        self.client = a.start("record", "--", "sh", "-c", script, stdout=subprocess.PIPE,
+                              stderr=self.log)
+        assert self.client.stdout.read(5) == b"ready"
+        self.agent = a.agent(a.host(self.client.pid))
+        kill(self.client.pid, signal.SIGSTOP)
+        wait_for(lambda: state(self.client.pid) == "T")
+        (a.dir / "go").touch()
+
+    def read(self):
+        """The client goes on; all that it shows."""
+        kill(self.client.pid, signal.SIGCONT)
+        shown = self.client.communicate(timeout=60)[0]
+        self.log.close()
+        return b"ready" + shown
+
+
+def room_on_the_way():
+    """What an agent can print while its client takes nothing, about."""
+    with Recorder(AHR) as a:
+        unread = Unread(a, 100_000_000)
+        size = a.stands_still(100_000)
+        kill(unread.agent, signal.SIGTERM)
+        unread.read()
+        return size
+
+
+@test
+def a_host_stays_until_all_is_read():
+    size = room_on_the_way() - 150_000  # so that all is on the way, the last of it in the host
+    with Recorder(AHR) as a:
+        unread = Unread(a, size)
+        a.stands_still(100_000)
+        is_whole(a, unread.read(), b"ready" + b"x" * size)
+        a.ends(unread.client, 0)
+
+
+@test
+def a_session_ends_whose_output_was_full_when_the_agent_ended():
+    most = room_on_the_way()
+    for size in range(most - 32_000, most + 1, 8_000):  # in one of them just all is on the way
+        with Recorder(AHR) as a:
+            unread = Unread(a, size, "trap '' HUP; sleep 1000 & echo $! >pid")
+            a.stands_still(100_000)
+            is_whole(a, unread.read(), b"ready" + b"x" * size)
+            a.ends(unread.client, 0)
+            kill(int((a.dir / "pid").read_text()))
 
 
 # -- input --
