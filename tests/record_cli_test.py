@@ -88,6 +88,15 @@ def the_exit_status_is_the_childs():
 
 
 @test
+def the_exit_status_is_the_childs_also_when_the_caller_ignores_its_children():
+    ignores = lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with Recorder(AHR) as a:
+        for n in range(5):
+            record(a, "--", "sh", "-c", "exit 7", status=7, preexec_fn=ignores)
+        assert [(m["status"], m["exitCode"]) for m in all_metas(a)] == [("failed", 7)] * 5
+
+
+@test
 def a_line_at_the_end_says_what_there_is():
     with Recorder(AHR) as a:
         for script, what in (("", "completed"), ("exit 7", r"failed \(.*7\)"),
@@ -97,6 +106,17 @@ def a_line_at_the_end_says_what_there_is():
             how = rf"{what}, 1,234 bytes in \d+\.\d\d\d s"
             assert re.fullmatch(rf"ahr record: session {ID}: {how}", last), last
             assert re.search(ID, last)[0] in a.names("sessions")
+
+
+@test
+def the_line_at_the_end_begins_on_a_new_line():
+    for text, gap in (("no line end", b"\r\n"), ("a colour\\033[0m", b"\r\n"), ("a line\\n", b""),
+                      ("a line\\n\\033[0m", b"")):
+        with Recorder(AHR) as a:
+            t = a.terminal()
+            a.ends(a.on(t, "record", "--", "printf", text), 0)
+            rest = t.settle().partition(a.ok("cat", "last"))[2]
+            assert rest.startswith(gap + b"ahr record: session "), (text, rest)
 
 
 @test
@@ -171,6 +191,17 @@ def a_failed_start_leaves_the_file_it_would_have_replaced():
 
 
 @test
+def a_missing_interpreter_leaves_the_file_it_would_have_replaced():
+    with Recorder(AHR) as a:
+        record(a, "--out-file", "x.ahr", "--", "echo", "first")
+        (a.dir / "orphan").write_text("#!/no/such/interpreter\n")
+        (a.dir / "orphan").chmod(0o755)
+        says(a, 127, "--force", "--out-file", "x.ahr", "--", "./orphan")
+        assert a.ok("cat", "x.ahr") == b"first\r\n"
+        assert json.loads((a.dir / "x.meta.json").read_text())["cmd"] == ["echo", "first"]
+
+
+@test
 def an_unwritable_place_is_told_before_the_child_starts():
     with Recorder(AHR) as a:
         (a.dir / "file").touch()
@@ -222,6 +253,20 @@ def an_existing_out_file_is_replaced_only_by_force():
         assert a.ok("cat", "x.ahr") == b"second\r\n"
         assert a.verify("x.ahr")["warnings"] == []
         assert sorted(p.name for p in a.dir.glob("x*")) == ["x.ahr", "x.meta.json"]
+
+
+@test
+def a_meta_json_without_a_recording_is_replaced_only_by_force():
+    with Recorder(AHR) as a:
+        meta = a.dir / "x.meta.json"
+        meta.write_text("somebody's")
+        said = says(a, 1, "--out-file", "x.ahr", "--", "touch", "ran")
+        assert "x.meta.json'" in said and "--force" in said, said
+        assert meta.read_text() == "somebody's"
+        nothing_was_made(a, "ran", "x.ahr")
+        record(a, "--force", "--out-file", "x.ahr", "--", "echo", "mine")
+        assert json.loads(meta.read_text())["status"] == "completed"
+        assert a.ok("cat", "x.ahr") == b"mine\r\n"
 
 
 @test
@@ -471,6 +516,8 @@ def all_options_record_the_same_bytes():
 def options_of_the_command_are_its_own():
     with Recorder(AHR) as a:
         assert record(a, "--", "echo", "-q", "--", "--name") == b"-q -- --name\r\n"
+        assert record(a, "-q", "echo", "hi", "--cols", "50") == b"hi --cols 50\r\n"
+        assert record(a, "echo", "-q", "--", "x") == b"-q -- x\r\n"
 
 
 # -- input and secrets --
@@ -524,6 +571,30 @@ def input_of_a_raw_program_is_recorded_as_it_is():
                       steps=(("ready", "abc\x03\x1b\r"),))
         assert inputs(found) == b"abc\x03\x1b\r" == (a.dir / "got").read_bytes()
         assert not any(r[:2] == ("mark", 4) for r in found)
+
+
+@test
+def input_stands_in_its_order_also_when_it_is_masked():
+    start = token(4)[:20]
+    with Recorder(AHR) as a:
+        script = "stty raw -echo; printf 'key: '; head -c 20 >got; stty sane -echo; " \
+                 "printf 'pass''word: '; read p; echo $p >>got"
+        found = typed(a, "--input", "--redact", script=script,
+                      steps=(("key: ", start), ("password: ", "hunter2\r")))
+        assert (a.dir / "got").read_text() == start + "hunter2\n"
+        assert re.fullmatch(rb".{20}\*{7}[*\r]", inputs(found)), inputs(found)
+        assert any(r[:2] == ("mark", 4) for r in found)
+        stars = next(n for n, r in enumerate(found) if r[:2] == ("mark", 4)) - 1
+        assert len(inputs(found[:stars])) == 20, inputs(found[:stars])
+
+
+@test
+def redact_gives_out_what_it_holds_at_the_end():
+    with Recorder(AHR) as a:
+        for text in (b"ends with ghp_abc", token(5)[:30].encode()):
+            shown = record(a, "--redact", "--", "printf", text.decode())
+            assert shown == a.ok("cat", "last") and len(shown) == len(text), (text, shown)
+        assert record(a, "--redact", "--", "printf", "or g") == b"or g"
 
 
 @test
@@ -591,6 +662,35 @@ def in_the_background_a_terminal_is_left_alone():
         (a.dir / "go").touch()
         a.nobody_is_left()
         assert a.meta()["status"] == "completed" and a.ok("cat", name) == b"ready\r\nwent on\r\n"
+
+
+@test
+def in_the_background_nothing_of_the_callers_is_kept_open():
+    with Recorder(AHR) as a, a.log() as log:
+        t = a.terminal()
+        ours, theirs = os.pipe()
+        # The agent has them, too, until it closes them.
+        script = "import os, time; os.closerange(3, 1000); print(os.getppid(), flush=True)\n" \
+                 "while not os.path.exists('go'): time.sleep(0.02)"
+        client = a.on(t, "record", "--background", "--", sys.executable, "-I", "-c", script,
+                      stderr=log, pass_fds=(theirs,))
+        os.close(theirs)
+        a.ends(client, 0)
+        assert os.read(ours, 1) == b""  # its end
+        os.close(ours)
+        host = int(wait_for(lambda: a.ok("cat", "last")))
+        links = {os.readlink(f"/proc/{host}/fd/{fd}") for fd in os.listdir(f"/proc/{host}/fd")}
+        assert not links & {os.ttyname(t.slave), "/dev/tty"}, links
+        assert os.readlink(f"/proc/{host}/cwd") == "/"
+        (a.dir / "go").touch()
+
+
+@test
+def in_the_background_it_can_be_named_at_once():
+    with Recorder(AHR) as a:
+        for n in range(20):
+            a.ok("record", "--background", "--name", f"n{n}", "--", "true")
+            a.ok("verify", f"n{n}")
 
 
 @test

@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from support.processes import (children, command, is_gone, is_in_foreground, kill, state, wait_for)
+from support.processes import (children, command, has_heard, is_gone, is_in_foreground, kill,
+                               state, wait_for)
 from support.recorder import Recorder, records
 from support.tap import Skip, run, test
 
@@ -200,6 +201,28 @@ def the_agent_sees_the_terminals_size_and_each_change():
         assert b"50 132" in text[132, 50] and b"50 132" not in text[100, 30]
         meta = a.meta()
         assert (meta["cols"], meta["rows"]) == (80, 24)
+
+
+@test
+def what_was_printed_at_the_old_size_stands_before_the_new_one():
+    with Recorder(AHR) as a:
+        script = "echo ready; until [ -e old ]; do sleep 0.02; done; echo old; echo >printed; " \
+                 "until [ -e go ]; do sleep 0.02; done"
+        with recorded(a, "sh", "-c", script) as t:
+            t.wait_for("ready")
+            host = a.host(t.client.pid)
+            kill(host, signal.SIGSTOP)
+            wait_for(lambda: state(host) == "T")
+            t.resize(100, 30)
+            wait_for(lambda: has_heard(t.client.pid))  # and told the host
+            (a.dir / "old").touch()
+            wait_for(lambda: (a.dir / "printed").exists())
+            kill(host, signal.SIGCONT)
+            t.wait_for("old")
+            (a.dir / "go").touch()
+        order = [r[-1] for r in records(a.session() / "session.ahr")
+                 if r == ("resize", 100, 30) or r[0] == "data"]
+        assert order[-1] == 30 and b"old" in b"".join(order[:-1]), order
 
 
 @test

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from support.processes import is_gone, kill, state, wait_for
+from support.processes import has_heard, is_gone, kill, state, wait_for
 from support.recorder import IS_LONG, IS_SANITIZED, Recorder, without_calming
 from support.tap import run, test
 
@@ -57,13 +57,6 @@ def name_of(number):
 
 def until(moment):
     wait_for(lambda: time.monotonic() >= moment)
-
-
-def has_heard(pid):
-    """Signals that were sent to it have been handled: it waits again, and none is pending."""
-    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
-        pending = [line.split()[1] for line in file if line.startswith(("SigPnd", "ShdPnd"))]
-    return state(pid) == "S" and not any(int(mask, 16) for mask in pending)
 
 
 class Session:

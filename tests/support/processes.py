@@ -34,6 +34,13 @@ def state(pid):
     return fields[0].decode() if fields else None
 
 
+def has_heard(pid):
+    """Signals that were sent to it have been handled: it waits again, and none is pending."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        pending = [line.split()[1] for line in file if line.startswith(("SigPnd", "ShdPnd"))]
+    return state(pid) == "S" and not any(int(mask, 16) for mask in pending)
+
+
 def is_gone(pid):
     """All its threads have ended, and so its files are closed."""
     try:
