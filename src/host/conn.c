@@ -178,7 +178,8 @@ conn_skip(struct conn *c)
 static int
 fill(struct conn *c)
 {
-    memmove(c->in.p, c->in.p + c->in_at, c->in.n - c->in_at);
+    if (c->in.n > c->in_at)
+        memmove(c->in.p, c->in.p + c->in_at, c->in.n - c->in_at);
     c->in.n -= c->in_at;
     c->in_at = 0;
     int r = buf_reserve(&c->in, READ_SIZE);
