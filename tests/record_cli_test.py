@@ -518,7 +518,7 @@ def options_of_the_command_are_its_own():
     with Recorder(AHR) as a:
         assert record(a, "--", "echo", "-q", "--", "--name") == b"-q -- --name\r\n"
         assert record(a, "-q", "echo", "hi", "--cols", "50") == b"hi --cols 50\r\n"
-        assert record(a, "echo", "-q", "--", "x") == b"-q -- x\r\n"
+        assert record(a, "echo", "-q", "-h", "--", "x") == b"-q -h -- x\r\n"
 
 
 # -- input and secrets --
