@@ -240,13 +240,18 @@ take_short(const struct cli_command *c, const char *word, struct cursor *at, voi
                    c->name);
 }
 
+static bool
+is_help(const char *word)
+{
+    return !strcmp(word, "-h") || !strcmp(word, "--help");
+}
+
 int
 cli_parse(const struct cli_command *c, int argc, char **argv, void *values,
           int *ret_count, struct err *err)
 {
-    int last = c->takes_command ? (argc ? 1 : 0) : argc;
-    for (int i = 0; i < last && strcmp(argv[i], "--") != 0; i++)
-        if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help")) {
+    for (int i = 0; i < argc && !c->takes_command && strcmp(argv[i], "--") != 0; i++)
+        if (is_help(argv[i])) {
             cli_print_help(c); /* whatever is wrong elsewhere */
             return CLI_HELP_SHOWN;
         }
@@ -262,6 +267,9 @@ cli_parse(const struct cli_command *c, int argc, char **argv, void *values,
             is_open = is_open && !c->takes_command;
         } else if (!strcmp(word, "--")) {
             is_open = false;
+        } else if (is_help(word)) {
+            cli_print_help(c);
+            r = CLI_HELP_SHOWN;
         } else if (word[1] == '-') {
             r = take_long(c, word + 2, &at, values, err);
         } else {

@@ -21,7 +21,6 @@
 #include "base/file.h"
 #include "host/host_priv.h"
 #include "redact/own.h"
-#include "tape/remove.h"
 
 void
 host_log(struct host *h, const char *fmt, ...)
@@ -89,18 +88,6 @@ open_log(struct host *h)
     h->log_fd = open(buf_str(&path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
-/* With --force: makes room for the new recording. */
-static int
-remove_old(struct host *h, struct err *err)
-{
-    if (!h->folder.is_outside || !h->opt->is_forced)
-        return 0;
-    int r = tape_remove(tape_io_files(), h->folder.tape_path, err);
-    if (!r && unlink(h->folder.meta_path) < 0 && errno != ENOENT)
-        r = err_sys(err, "cannot remove '%s'", h->folder.meta_path);
-    return r;
-}
-
 /* Takes back what was made, all but the meta. */
 static void
 undo_recording(struct host *h)
@@ -109,6 +96,7 @@ undo_recording(struct host *h)
     struct err ignored;
     recorder_finish(&h->recorder, &st, &ignored);
     unlink(h->folder.tape_path);
+    host_force_undo(h);
     session_folder_discard(&h->folder);
 }
 
@@ -133,7 +121,7 @@ prepare(struct host *h, struct err *err)
     if (r < 0)
         return r;
     open_log(h);
-    r = remove_old(h, err);
+    r = host_force_begin(h, err);
     if (!r)
         r = recorder_open(&h->recorder, h->folder.tape_path, o, h->redact, host_on_news,
                           h, err);
@@ -141,6 +129,7 @@ prepare(struct host *h, struct err *err)
         err_set(err, r, "'%s' exists already; choose another name, or say --force",
                 o->out_file);
     if (r < 0) {
+        host_force_undo(h);
         session_folder_discard(&h->folder);
         return r;
     }
@@ -197,6 +186,8 @@ start(struct host *h, struct err *err, int *ret_status)
     r = pty_child_exec(&h->child, o->argv[0], ret_status, err);
     if (r < 0)
         undo(h);
+    else
+        host_force_done(h);
     (void)!chdir("/"); /* where we stand could not be unmounted */
     return r;
 }

@@ -4,6 +4,7 @@
  *
  *   host.c     the process: fork, descriptors, start
  *   facts.c    what is known of the session: meta.json
+ *   force.c    what an out-file replaces
  *   loop.c     what happens when: PTY, client, timers, signals
  *   ending.c   how a session ends, and what is said of it
  */
@@ -97,6 +98,15 @@ int host_facts_begin(struct host *h, struct err *err);
 void host_facts_complete(struct host *h);
 /* The last one. */
 int host_facts_end(struct host *h, struct err *err);
+
+/* -- force.c -- */
+
+/* With --force: what is there stands aside. */
+int host_force_begin(struct host *h, struct err *err);
+/* … comes back. */
+void host_force_undo(struct host *h);
+/* … goes. */
+void host_force_done(struct host *h);
 
 /* -- host.c -- */
 
