@@ -690,8 +690,10 @@ def in_the_background_nothing_of_the_callers_is_kept_open():
 def in_the_background_it_can_be_named_at_once():
     with Recorder(AHR) as a:
         for n in range(20):
-            a.ok("record", "--background", "--name", f"n{n}", "--", "true")
+            a.ok("record", "--background", "--name", f"n{n}", "--", "sh", "-c",
+                 "until [ -e go ]; do sleep 0.02; done")
             a.ok("verify", f"n{n}")
+        (a.dir / "go").touch()
 
 
 @test
