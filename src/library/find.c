@@ -86,9 +86,10 @@ read_facts(const char *home, const char *id, struct session_facts *ret)
 static int
 collect(struct buf *ids, const char *home, const char *prefix, struct err *err)
 {
-    int r = ids_collect(ids, home, "sessions", prefix);
+    /* In this order: one that ends meanwhile moves from the first to the second. */
+    int r = ids_collect(ids, home, "live", prefix);
     if (!r)
-        r = ids_collect(ids, home, "live", prefix);
+        r = ids_collect(ids, home, "sessions", prefix);
     if (r < 0)
         return err_code(err, r, "cannot list the sessions in '%s'", home);
     ids_sort(ids);
