@@ -144,7 +144,7 @@ class Recorder(Ahr):
             nonlocal size, since
             if (now := self.recorded_size()) != size:
                 size, since = now, time.monotonic()
-            return size >= least and time.monotonic() > since + 0.2
+            return size >= least and time.monotonic() > since + 0.1
 
         wait_for(stands, lambda: f"the recording does not stand still: {size} bytes")
         return size
