@@ -386,7 +386,7 @@ def a_stopped_client_gives_the_terminal_back_and_takes_it_again():
             kill(client, number)
             t.wait_for(shell.PROMPT)
             assert state(client) == "T"
-            assert t.stty() == before
+            wait_for(lambda: t.stty() == before, "the terminal is not restored")
             shell.run("echo shell''s turn")
             shell.type("fg")
             wait_for(lambda: state(client) == "S" and t.is_raw())
@@ -396,7 +396,7 @@ def a_stopped_client_gives_the_terminal_back_and_takes_it_again():
             t.wait_for("two\r\ntwo\r\n")
             t.type(CTRL_D)
             t.wait_for(shell.PROMPT)
-            assert t.stty() == before
+            wait_for(lambda: t.stty() == before, "the terminal is not restored")
             assert shell.leave() == 0
             a.nobody_is_left()
             assert a.meta()["status"] == "completed"
