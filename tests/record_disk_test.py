@@ -26,6 +26,7 @@ from support.tap import Skip, run, test
 
 AHR = sys.argv[1]
 SHIM = str(Path(sys.argv[2]).resolve()) if len(sys.argv) > 2 else None
+
 ON_ITS_OWN = "AHR_TEST_OWN_MOUNTS"
 KIB, MIB = 1 << 10, 1 << 20
 STATUS = 7
@@ -44,6 +45,11 @@ for number, step in enumerate(sys.argv[1:]):
         left = left[os.write(1, left[:16384]):]
 sys.exit(%d)
 """ % STATUS
+
+
+def test_preloaded(function):
+    """A test, but under the sanitizers, which do not go with preloading."""
+    return test(function) if SHIM else function
 
 
 def wait_for(condition, what="it"):
@@ -251,15 +257,13 @@ def a_disk_that_turns_read_only_keeps_what_it_took():
 
 
 def faulty(a, call, at, count, *steps):
-    if not SHIM:
-        raise Skip("preloading does not go with the sanitizers")
     env = {"LD_PRELOAD": SHIM, "FAULT_CALL": call, "FAULT_AT": str(at)}
     if count:
         env["FAULT_COUNT"] = str(count)
     return Recording(a, *steps, env=env)
 
 
-@test
+@test_preloaded
 def a_write_that_fails_once_loses_nothing():
     for at in (1, 2, 3, 5, 8, 13, 21):
         with Ahr(AHR) as a, faulty(a, "pwrite", at, 1, 1024) as rec:
@@ -270,7 +274,7 @@ def a_write_that_fails_once_loses_nothing():
             assert facts["gaps"] == 0 and facts["missingBytes"] == 0, facts
 
 
-@test
+@test_preloaded
 def a_disk_that_takes_nothing_any_more_keeps_what_it_took():
     with Ahr(AHR) as a, faulty(a, "pwrite", 40, None, 512, "on", 24 * 1024) as rec:
         rec.has_shown(512)
@@ -281,7 +285,7 @@ def a_disk_that_takes_nothing_any_more_keeps_what_it_took():
         assert f"{missing} of {len(rec.truth)} bytes could not be written" in rec.said
 
 
-@test
+@test_preloaded
 def a_failed_sync_makes_it_suspect_and_loses_nothing():
     for count in (1, None):
         with Ahr(AHR) as a, faulty(a, "fdatasync", 1, count, 512, "more", 4096) as rec:
