@@ -437,7 +437,7 @@ def started_in_the_background_it_is_not_stopped():
             t.wait_for("working\r")
             client = shell.job("ahr")
             assert b"mine" in shell.run("echo mi''ne")  # what is typed is the shell's
-            assert state(client) == "S"
+            wait_for(lambda: state(client) == "S", lambda: state(client))
             wait_for(lambda: t.stty() == before)  # bash has its own way while it reads
             (a.dir / "go").touch()
             t.wait_for("alldone\r")
