@@ -411,8 +411,10 @@ sim_put(struct sim_disk *d, const char *name, struct view bytes)
     struct sim_node *node = calloc(1, sizeof(*node));
     set_bytes(&node->data, bytes.p, bytes.n);
     set_bytes(&node->durable, bytes.p, bytes.n);
+    pthread_mutex_lock(&d->lock); /* a writer may be at work */
     put_name(d->now, name, node);
     put_name(d->durable, name, node);
+    pthread_mutex_unlock(&d->lock);
 }
 
 int
