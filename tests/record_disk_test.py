@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
+from support.processes import wait_for
 from support.tap import Skip, run, test
 
 AHR = sys.argv[1]
@@ -50,14 +51,6 @@ sys.exit(%d)
 def test_preloaded(function):
     """A test, but under the sanitizers, which do not go with preloading."""
     return test(function) if SHIM else function
-
-
-def wait_for(condition, what="it"):
-    deadline = time.monotonic() + 60
-    while not (result := condition()):
-        assert time.monotonic() < deadline, f"waited for {what} in vain"
-        time.sleep(0.005)
-    return result
 
 
 class Recording:

@@ -376,9 +376,8 @@ static int
 start(struct record *rec, struct err *err)
 {
     int link_fd;
-    pid_t pid;
     client_hold_signals();
-    int r = host_start(&rec->host, &link_fd, &pid, err);
+    int r = host_start(&rec->host, &link_fd, err);
     if (r < 0)
         return r;
     r = client_wait_start(link_fd, err);

@@ -216,8 +216,7 @@ run(const struct host_options *opt, int link_fd)
 }
 
 int
-host_start(const struct host_options *opt, int *ret_link_fd, pid_t *ret_pid,
-           struct err *err)
+host_start(const struct host_options *opt, int *ret_link_fd, struct err *err)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
@@ -237,6 +236,5 @@ host_start(const struct host_options *opt, int *ret_link_fd, pid_t *ret_pid,
     }
     close(ends[1]);
     *ret_link_fd = ends[0];
-    *ret_pid = pid;
     return 0;
 }

@@ -47,7 +47,6 @@ struct host_options {
  * else (also without a client), and IPC_ENDED when all is on disk. Signals that the
  * caller blocks stay blocked until the host listens to them.
  */
-int host_start(const struct host_options *opt, int *ret_link_fd, pid_t *ret_pid,
-               struct err *err);
+int host_start(const struct host_options *opt, int *ret_link_fd, struct err *err);
 
 #endif
