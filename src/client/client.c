@@ -111,7 +111,7 @@ static void
 say(struct client *c, struct ipc_message m)
 {
     queue_compact(&c->to_host);
-    ipc_message_put(&c->to_host.b, &m);
+    ipc_message_put(&c->to_host.b, &m, IPC_TO_HOST);
     send_queued(c);
 }
 
@@ -296,7 +296,7 @@ read_host(struct client *c)
     ssize_t size;
     while ((size = ipc_frame_get((struct view){ q->b.p + q->at, queue_size(q) },
                                  &frame)) > 0) {
-        if (!ipc_message_get(&m, &frame))
+        if (!ipc_message_get(&m, &frame, IPC_TO_CLIENT))
             handle(c, &m);
         q->at += (size_t)size;
     }
@@ -566,7 +566,7 @@ client_wait_start(int link_fd, struct err *err)
            have < sizeof(bytes))
         r = read_exactly(link_fd, bytes + have++, 1);
     if (r > 0)
-        r = ipc_message_get(&m, &frame);
+        r = ipc_message_get(&m, &frame, IPC_TO_CLIENT);
     if (r < 0 || (m.selector != IPC_STARTED && m.selector != IPC_FAILED)) {
         err_set(err, -ECONNRESET, "the recorder has ended before the command ran");
         return 1;

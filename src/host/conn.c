@@ -80,7 +80,7 @@ conn_send(struct conn *c, const struct ipc_message *m)
     if (c->fd < 0)
         return;
     bool is_first = !conn_has_waiting(c);
-    if (!ipc_message_put(&c->out, m) && is_first)
+    if (!ipc_message_put(&c->out, m, IPC_TO_CLIENT) && is_first)
         send_some(c);
 }
 
@@ -208,7 +208,7 @@ conn_next(struct conn *c, struct ipc_message *ret)
             return (int)n;
         if (n > 0) {
             c->in_at += (size_t)n;
-            int r = ipc_message_get(ret, &frame);
+            int r = ipc_message_get(ret, &frame, IPC_TO_HOST);
             return r < 0 ? r : 1;
         }
         int r = fill(c);

@@ -12,7 +12,9 @@
 
 enum {
     IPC_FRAME_HEAD = 4,
-    IPC_FRAME_MAX = 64 << 10, /* selector and body */
+    IPC_LABEL_MAX = 65535, /* bytes of a snapshot's label */
+    IPC_FRAME_MAX = 13 +
+                    IPC_LABEL_MAX, /* selector and body: a snapshot with the longest */
 };
 
 struct ipc_frame {

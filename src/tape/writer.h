@@ -80,6 +80,15 @@ bool tape_writer_has_room(struct tape_writer *w);
 void tape_writer_tick(struct tape_writer *w, uint64_t now_ns);
 /* When tick has something to do next, as a stamp; UINT64_MAX: nothing waits. */
 uint64_t tape_writer_due_ns(const struct tape_writer *w);
+/*
+ * Asks for a sync, soon and in the writer's thread, of all that was appended so far and
+ * of also_fd (a file beside the recording, open until then; -1: none). Returns a ticket,
+ * one more than the last one's. With TAPE_SYNC_NONE nothing is synced.
+ */
+uint64_t tape_writer_want_sync(struct tape_writer *w, int also_fd);
+/* Tickets up to the returned one are done: synced, or beyond help (which is told as
+ * trouble). on_news is called when it rises. */
+uint64_t tape_writer_synced(struct tape_writer *w);
 void tape_writer_status(struct tape_writer *w, struct tape_writer_status *ret);
 /* True once for each new trouble, which is described in *ret. Its code is -ESTALE when
  * the file was removed, replaced or cut by somebody; else records are held in memory. */

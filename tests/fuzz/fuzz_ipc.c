@@ -15,9 +15,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CHECK(frame.body.p + frame.body.n == in.p + n);
         CHECK(!ipc_frame_get((struct view){ in.p, (size_t)n - 1 }, &frame));
         CHECK(ipc_frame_get(in, &frame) == n);
-        if (!ipc_message_get(&m, &frame) && m.bytes.n <= IPC_MESSAGE_BYTES_MAX) {
+        for (enum ipc_way way = IPC_TO_HOST; way <= IPC_TO_CLIENT; way++) {
             AUTO(buf) out = { 0 };
-            CHECK(!ipc_message_put(&out, &m));
+            if (ipc_message_get(&m, &frame, way))
+                continue;
+            CHECK(!ipc_message_put(&out, &m, way));
             CHECK(out.n == (size_t)n);
             CHECK(!memcmp(out.p, in.p, out.n));
         }

@@ -29,7 +29,7 @@ an_input_has_these_bytes(void **state)
     AUTO(buf) out = { 0 };
     struct ipc_message m = { .selector = IPC_INPUT,
                              .bytes = { (const uint8_t *)"hi", 2 } };
-    assert_int_equal(ipc_message_put(&out, &m), 0);
+    assert_int_equal(ipc_message_put(&out, &m, IPC_TO_HOST), 0);
     assert_int_equal(out.n, sizeof(want));
     assert_memory_equal(out.p, want, sizeof(want));
 }
@@ -43,9 +43,9 @@ numbers_come_back_whole(void **state)
                                    .field = { 1, 255, 9, UINT64_MAX, 1ULL << 40, 77, 3 },
                                    .bytes = { (const uint8_t *)"why", 3 } };
     struct ipc_frame frame;
-    ipc_message_put(&out, &m);
+    ipc_message_put(&out, &m, IPC_TO_CLIENT);
     assert_int_equal(ipc_frame_get((struct view){ out.p, out.n }, &frame), out.n);
-    assert_int_equal(ipc_message_get(&back, &frame), 0);
+    assert_int_equal(ipc_message_get(&back, &frame, IPC_TO_CLIENT), 0);
     assert_memory_equal(back.field, m.field, sizeof(m.field));
     assert_int_equal(back.bytes.n, 3);
     assert_memory_equal(back.bytes.p, "why", 3);
@@ -58,7 +58,8 @@ a_frame_that_is_not_all_there_waits(void **state)
     AUTO(buf) out = { 0 };
     struct ipc_frame frame;
     ipc_message_put(&out,
-                    &(struct ipc_message){ .selector = IPC_RESIZE, .field = { 80, 24 } });
+                    &(struct ipc_message){ .selector = IPC_RESIZE, .field = { 80, 24 } },
+                    IPC_TO_HOST);
     for (size_t n = 0; n < out.n; n++)
         assert_int_equal(ipc_frame_get((struct view){ out.p, n }, &frame), 0);
 }
@@ -85,14 +86,14 @@ bodies_of_another_shape_are_refused(void **state)
         uint8_t body[8];
         size_t n;
     } bad[] = {
-        { 0, { 0 }, 0 },          { 255, { 0 }, 8 },        { IPC_RESIZE, { 0 }, 3 },
+        { 1, { 0 }, 0 },          { 255, { 0 }, 8 },        { IPC_RESIZE, { 0 }, 3 },
         { IPC_RESIZE, { 0 }, 5 }, { IPC_HANGUP, { 0 }, 1 }, { IPC_INPUT, { 4, 0, 0 }, 3 },
         { IPC_INPUT, { 5 }, 5 },  { IPC_STOP, { 0 }, 0 },
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct ipc_frame frame = { bad[i].selector, { bad[i].body, bad[i].n } };
         struct ipc_message m;
-        assert_int_equal(ipc_message_get(&m, &frame), -EPROTO);
+        assert_int_equal(ipc_message_get(&m, &frame, IPC_TO_HOST), -EPROTO);
     }
 }
 
@@ -169,7 +170,7 @@ check_frames(struct rig *rig, uint64_t *ret_shown, unsigned *ret_skips,
         ssize_t n = ipc_frame_get((struct view){ rig->got.p + at, rig->got.n - at },
                                   &frame);
         assert_true(n > 0);
-        assert_int_equal(ipc_message_get(&m, &frame), 0);
+        assert_int_equal(ipc_message_get(&m, &frame, IPC_TO_CLIENT), 0);
         at += (size_t)n;
         if (m.selector == IPC_OUTPUT) {
             assert_int_equal(m.field[0], next);
@@ -296,8 +297,10 @@ messages_are_read_however_they_are_cut(void **state)
     AUTO(buf) bytes = { 0 };
     set_up(&rig, false);
     for (uint64_t i = 0; i < 50; i++)
-        ipc_message_put(&bytes, &(struct ipc_message){ .selector = IPC_RESIZE,
-                                                       .field = { i + 1, 24 } });
+        ipc_message_put(
+            &bytes,
+            &(struct ipc_message){ .selector = IPC_RESIZE, .field = { i + 1, 24 } },
+            IPC_TO_HOST);
     uint64_t next = 1;
     for (size_t at = 0; at < bytes.n; at++) {
         assert_int_equal(send(rig.peer, bytes.p + at, 1, 0), 1);
