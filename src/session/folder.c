@@ -38,13 +38,14 @@ format(const char *fmt, ...)
 }
 
 int
-session_meta_path_of(const char *tape_path, struct buf *ret)
+session_sibling_path(const char *tape_path, const char *what, struct buf *ret)
 {
     size_t n = strlen(tape_path), name_len = strlen(file_name(tape_path));
     if (name_len > 4 && !strcmp(tape_path + n - 4, ".ahr"))
         n -= 4;
     buf_append(ret, tape_path, n);
-    return buf_puts(ret, ".meta.json");
+    buf_puts(ret, ".");
+    return buf_puts(ret, what);
 }
 
 /* The path in dir/out-file: its length, 0 when there is no such file. */
@@ -76,7 +77,7 @@ session_folder_paths(const char *dir, struct buf *ret_tape, struct buf *ret_meta
     if (r < 0)
         return r;
     r = buf_append(ret_tape, tape.p, tape.n);
-    return r < 0 ? r : session_meta_path_of(buf_str(&tape), ret_meta);
+    return r < 0 ? r : session_sibling_path(buf_str(&tape), SESSION_META, ret_meta);
 }
 
 /* Sets the paths of a session in <home>/<kind>. */
@@ -88,7 +89,8 @@ set_paths(struct session_folder *f, const char *kind, const char *out_file)
     char *tape = !dir       ? NULL
                  : out_file ? strdup(out_file)
                             : format("%s/session.ahr", dir);
-    if (!tape || session_meta_path_of(tape, &meta) < 0 || buf_append(&meta, "", 1) < 0) {
+    if (!tape || session_sibling_path(tape, SESSION_META, &meta) < 0 ||
+        buf_append(&meta, "", 1) < 0) {
         free(dir);
         free(tape);
         return -ENOMEM;

@@ -54,7 +54,9 @@ void session_folder_sweep(const char *home);
 /* Appends the recording's and the meta's path for a session in `dir` (NUL-terminated by
  * buf_str), following `out-file`; no lock. */
 int session_folder_paths(const char *dir, struct buf *ret_tape, struct buf *ret_meta);
-/* X.meta.json for X.ahr; NAME.meta.json for another NAME. */
-int session_meta_path_of(const char *tape_path, struct buf *ret);
+/* Appends the path of a file beside the recording: X.<what> for X.ahr, NAME.<what> for
+ * another NAME. */
+int session_sibling_path(const char *tape_path, const char *what, struct buf *ret);
+#define SESSION_META "meta.json"
 
 #endif

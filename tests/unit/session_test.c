@@ -241,7 +241,7 @@ the_meta_lies_beside_the_recording(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         AUTO(buf) path = { 0 };
-        assert_int_equal(session_meta_path_of(cases[i][0], &path), 0);
+        assert_int_equal(session_sibling_path(cases[i][0], "meta.json", &path), 0);
         assert_string_equal(buf_str(&path), cases[i][1]);
     }
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lines.h -- what a session was told, one JSON object a line: session.snapshots.jsonl and
+ * session.instructions.jsonl (seed 003, 5.2).
+ *
+ * A line is written whole, by one call, or not at all: what a failing disk has taken half
+ * is taken back. Should even that fail, the torn line is ended, and readers skip it.
+ */
+#ifndef SESSION_LINES_H
+#define SESSION_LINES_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+#define SESSION_SNAPSHOTS    "snapshots.jsonl"
+#define SESSION_INSTRUCTIONS "instructions.jsonl"
+
+/* Appends {"id","ts_ns","label","kind","anchor_byte"} and a newline. */
+void session_snapshot_line(struct buf *out, uint64_t id, uint64_t ts_ns,
+                           struct view label, bool is_manual, uint64_t anchor);
+
+#define SESSION_NONE   UINT64_MAX
+#define SESSION_NO_ROW UINT32_MAX
+
+struct session_instruction {
+    uint64_t id, ts_ns, anchor_byte;
+    uint64_t snapshot_id; /* SESSION_NONE: of none */
+    uint32_t row;         /* SESSION_NO_ROW: at none */
+    struct view text;     /* borrowed */
+    bool is_delivered;
+};
+
+/* Appends {"id","ts_ns","anchor_byte","snapshot_id","row","text","delivered"} and a
+ * newline; what there is none of is null. */
+void session_instruction_line(struct buf *out, const struct session_instruction *i);
+
+/* -- a file of such lines, which grows -- */
+
+enum { SESSION_LINES_WAITING_MAX = 1 << 20 };
+
+struct session_lines {
+    char *path;
+    int fd;             /* -1: not open yet */
+    bool is_line_open;  /* it may end without a newline */
+    struct buf waiting; /* lines that the disk has not taken yet */
+};
+
+/* Makes nothing on disk: the file (0600) comes with the first line. path is copied. */
+int session_lines_init(struct session_lines *l, const char *path);
+/* What still waits is lost. */
+void session_lines_release(struct session_lines *l);
+/*
+ * Adds one line, newline included, behind those that wait. 0: it is in the file.
+ * ERR_LIMIT: it is lost, since too much waits. Else -errno: it waits, and is tried again
+ * with the next line or flush.
+ */
+int session_lines_add(struct session_lines *l, struct view line);
+/* 0: nothing waits any more. */
+int session_lines_flush(struct session_lines *l);
+/* For syncing; -1: no file yet. Once there is one it stays the same until release. */
+int session_lines_fd(const struct session_lines *l);
+
+#endif
