@@ -18,8 +18,8 @@
 
 #define SECOND 1000000000ULL
 
-static void
-tell(struct sealer *s, bool *is_told, int code, const char *what)
+void
+sealer_tell(struct sealer *s, bool *is_told, int code, const char *what)
 {
     if (*is_told || s->is_trouble_new) /* one at a time */
         return;
@@ -55,21 +55,21 @@ touch(struct sealer *s)
 }
 
 /* Not the disk's failure, and told by the next look, which should come soon. */
-static bool
-is_folder_gone(int code)
+bool
+sealer_is_folder_gone(int code)
 {
     return code == -ENOENT || code == -ENOTDIR;
 }
 
-static void
-look_soon(struct sealer *s)
+void
+sealer_look_soon(struct sealer *s)
 {
     touch(s);
     s->touched_at_ns = 0;
 }
 
-static void
-finish_job(struct sealer *s, struct seal_job *job)
+void
+sealer_finish_job(struct sealer *s, struct seal_job *job)
 {
     job_list_push(&s->done, job);
 }
@@ -162,8 +162,8 @@ open_segment(struct sealer *s)
     return 0;
 }
 
-static void
-close_segment(struct sealer *s)
+void
+sealer_close_segment(struct sealer *s)
 {
     if (s->fd == s->lock_fd)
         s->lock_end_off = s->end_off;
@@ -201,7 +201,7 @@ write_one(struct sealer *s)
     s->failing = r;
     if (r < 0) {
         s->retry_at_ns = clock_mono_ns() + s->opt.patience_ns / TAPE_RETRIES;
-        tell(s, &s->is_write_told, r, "cannot write");
+        sealer_tell(s, &s->is_write_told, r, "cannot write");
         pthread_cond_broadcast(&s->room);
         return;
     }
@@ -216,124 +216,9 @@ write_one(struct sealer *s)
         s->unsynced_end_off = job->end_byte_off;
         set_dirty(s);
     } else {
-        finish_job(s, job);
+        sealer_finish_job(s, job);
     }
     sealer_made_progress(s);
-}
-
-/* What a sync is about to cover, noted under the lock. */
-struct sync_round {
-    int open_tail_fd; /* -1: not this time */
-    uint64_t open_tail_off;
-    bool is_open_tail_bad; /* out: its sync failed */
-    bool is_segment_new, is_name_new;
-};
-
-/* While blocks wait to be written their tails are not synced: the blocks soon will be. */
-static void
-begin_round(struct sealer *s, struct sync_round *round)
-{
-    *round = (struct sync_round){ .open_tail_fd = -1,
-                                  .is_segment_new = s->is_segment_new,
-                                  .is_name_new = s->is_segment_new };
-    s->is_segment_new = false;
-    s->is_dirty = false;
-    if (s->opt.sync != TAPE_SYNC_INTERVAL || s->queue.count)
-        return;
-    if (s->open_tail_fd != s->suspect_tail_fd)
-        round->open_tail_fd = s->open_tail_fd;
-    round->open_tail_off = s->open_tail_off;
-    round->is_name_new |= s->is_tail_new;
-    s->is_tail_new = false;
-}
-
-/* Raises *off to the end of what the open tail now holds for good. */
-static int
-sync_open_tail(struct sealer *s, struct sync_round *round, uint64_t *off)
-{
-    if (round->open_tail_fd < 0)
-        return 0;
-    int r = tape_io_sync(s->io, round->open_tail_fd);
-    round->is_open_tail_bad = r < 0;
-    if (!r)
-        *off = round->open_tail_off;
-    return r;
-}
-
-/* The file cannot be believed any more: all since the last good sync goes to the next
- * one. */
-static void
-leave_segment(struct sealer *s)
-{
-    s->is_suspect = true;
-    if (s->segment + 1 >= SEALER_SEGMENTS_MAX) {
-        s->has_given_up_sync = true;
-        return;
-    }
-    close_segment(s);
-    s->segment++;
-    job_list_prepend(&s->queue, &s->unsynced);
-}
-
-/* Called and returns with the lock held; lets go of it for the work. */
-static void
-sync_all(struct sealer *s)
-{
-    struct sync_round round;
-    begin_round(s, &round);
-    uint64_t off = s->synced_off;
-    pthread_mutex_unlock(&s->lock);
-
-    size_t count = s->unsynced.count;
-    int r = s->fd >= 0 && (count || s->is_copy_new) ? tape_io_sync(s->io, s->fd) : 0;
-    s->is_copy_new = false;
-    bool is_segment_bad = r < 0;
-    if (!r && round.is_name_new) {
-        r = tape_io_sync_dir(s->io, sealer_name(s));
-        /* A file whose name may be lost is no better than one whose bytes may. */
-        is_segment_bad = r < 0 && !is_folder_gone(r) && round.is_segment_new;
-    }
-    if (!is_segment_bad && count)
-        s->in_file_off = s->unsynced_end_off;
-    if (!r) {
-        off = s->in_file_off > off ? s->in_file_off : off;
-        r = sync_open_tail(s, &round, &off);
-    }
-
-    pthread_mutex_lock(&s->lock);
-    if (is_folder_gone(r)) {
-        s->is_segment_new |= round.is_segment_new;
-        look_soon(s);
-    } else if (r < 0) {
-        s->is_suspect = true;
-        tell(s, &s->is_sync_told, r, "cannot sync");
-    }
-    s->is_tail_new |= r < 0 && round.is_name_new; /* try again */
-    if (round.is_open_tail_bad && s->open_tail_fd == round.open_tail_fd)
-        s->suspect_tail_fd = round.open_tail_fd;
-    if (is_segment_bad)
-        leave_segment(s);
-    /* Nothing was written meanwhile: the whole list is covered, or beyond help. */
-    while (s->unsynced.count && (!is_segment_bad || s->has_given_up_sync))
-        finish_job(s, job_list_pop(&s->unsynced));
-    if (off > s->synced_off)
-        s->synced_off = off;
-    sealer_made_progress(s);
-}
-
-static bool
-is_sync_due(const struct sealer *s, uint64_t now_ns)
-{
-    if (s->is_copy_new)
-        return true;
-    if (!sealer_syncs(s) || !s->is_dirty)
-        return false;
-    if (s->unsynced.count &&
-        (s->opt.sync != TAPE_SYNC_INTERVAL || (s->is_stopping && !s->queue.count) ||
-         s->unsynced.count >= SEALER_WAIT_TAILS * 3 / 4 ||
-         s->unsynced.bytes >= SEALER_WAIT_BYTES * 3 / 4))
-        return true;
-    return now_ns - s->dirty_at_ns >= s->opt.sync_ns;
 }
 
 static void
@@ -403,7 +288,7 @@ run(void *arg)
         if (s->rescue.fd >= 0)
             sealer_step_rescue(s);
         call_on_news(s);
-        bool is_end = is_done(s, now_ns), must_sync = is_sync_due(s, now_ns);
+        bool is_end = is_done(s, now_ns), must_sync = sealer_is_sync_due(s, now_ns);
         if (is_end && s->is_last_look)
             break;
         s->is_last_look |= is_end;
@@ -411,7 +296,7 @@ run(void *arg)
         if (must_look)
             sealer_look(s);
         if (must_sync)
-            sync_all(s);
+            sealer_sync_all(s);
         else if (must_look) /* that may be news, and give work */
             continue;
         else if (s->done.count >= SEALER_DONE_MAX ||
@@ -578,10 +463,10 @@ void
 sealer_note_failure(struct sealer *s, int code)
 {
     pthread_mutex_lock(&s->lock);
-    if (is_folder_gone(code))
-        look_soon(s);
+    if (sealer_is_folder_gone(code))
+        sealer_look_soon(s);
     else
-        tell(s, &s->is_write_told, code, "cannot write");
+        sealer_tell(s, &s->is_write_told, code, "cannot write");
     pthread_cond_signal(&s->work);
     pthread_mutex_unlock(&s->lock);
 }
@@ -675,7 +560,7 @@ sealer_finish(struct sealer *s, struct tape_writer_status *st, char **ret_segmen
         sealer_trouble(s, &st->trouble);
     *ret_segments = s->segment ? strdup(sealer_name(s)) : NULL;
     sealer_status(s, st);
-    close_segment(s);
+    sealer_close_segment(s);
     s->io->ops->close(s->io, s->lock_fd);
     sealer_free(s);
     return r;

@@ -83,6 +83,21 @@ sealer_syncs(const struct sealer *s)
 
 /* With the lock held: whoever waits for room looks again, and is patient again. */
 void sealer_made_progress(struct sealer *s);
+/* The same: told once, and not before what was told last has been asked for. */
+void sealer_tell(struct sealer *s, bool *is_told, int code, const char *what);
+/* The same: the job is safe, and its tail may go. */
+void sealer_finish_job(struct sealer *s, struct seal_job *job);
+/* The same: when the folder is gone. That is not the disk's failure, and told by the next
+ * look. */
+void sealer_look_soon(struct sealer *s);
+bool sealer_is_folder_gone(int code);
+void sealer_close_segment(struct sealer *s);
+
+/* -- sealer_sync.c -- */
+
+bool sealer_is_sync_due(const struct sealer *s, uint64_t now_ns);
+/* Called and returns with the lock held; lets go of it for the work. */
+void sealer_sync_all(struct sealer *s);
 
 /* -- sealer_look.c -- */
 
