@@ -41,7 +41,7 @@ static const struct shape to_client[] = {
     { IPC_TAKEN, "4", NOTHING },     { IPC_TROUBLE, "", BYTES },
     { IPC_SKIPPED, "822", NOTHING }, { IPC_JOINED, "482288", NOTHING },
     { IPC_STAGE, "2248", NOTHING },  { IPC_SHOW, "4", NOTHING },
-    { IPC_PICTURE, "81", BYTES },     { IPC_STATE, "88224488", BYTES },
+    { IPC_PICTURE, "81", BYTES },    { IPC_STATE, "88224488", BYTES },
     { IPC_BEGIN, "2288", BYTES },
 };
 
