@@ -11,7 +11,8 @@
 #include "cli/option.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_record, &cli_cat, &cli_pack, &cli_recover, &cli_redact, &cli_render, &cli_verify,
+    &cli_record, &cli_cat,    &cli_pack,   &cli_recover,
+    &cli_redact, &cli_render, &cli_verify, &cli_mirror,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -21,7 +22,8 @@ print_overview(FILE *to)
 {
     fputs("usage: ahr COMMAND …\n\nThe flight recorder for coding agents.\n\n", to);
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+        if (commands[i]->summary)
+            fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\n'ahr help COMMAND' tells more; so does 'man ahr'.\n", to);
 }
 
@@ -38,9 +40,11 @@ static int
 complain_unknown(const char *name)
 {
     const char *names[COMMANDS + 1] = { "help" };
+    size_t n = 1;
     for (size_t i = 0; i < COMMANDS; i++)
-        names[i + 1] = commands[i]->name;
-    const char *near = cli_nearest(name, names, COMMANDS + 1);
+        if (commands[i]->summary)
+            names[n++] = commands[i]->name;
+    const char *near = cli_nearest(name, names, n);
     if (near)
         fprintf(stderr, "ahr: unknown command '%s'; did you mean '%s'?\n", name, near);
     else

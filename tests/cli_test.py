@@ -47,6 +47,8 @@ def version_help_and_usage():
         for name in ("cat", "pack", "record", "recover", "redact", "render", "verify"):
             assert f"  {name} " in overview
             assert a.ok("help", name) == a.ok(name, "-h") == a.ok(name, "--help")
+        assert "mirror" not in overview
+        assert "for recorders to start" in a.fails(2, "mirror")
         assert "usage: ahr COMMAND" in a.fails(2)
         assert "unknown command 'verfiy'; did you mean 'verify'?" in a.fails(2, "verfiy")
         assert "see 'ahr help'" in a.fails(2, "zzzzzzzzz")

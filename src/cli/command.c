@@ -47,7 +47,8 @@ cli_clean(char *text)
 void
 cli_print_help(const struct cli_command *c)
 {
-    printf("usage: ahr %s %s\n\n%s\n", c->name, c->synopsis, c->summary);
+    printf("usage: ahr %s %s\n\n%s\n", c->name, c->synopsis,
+           c->summary ? c->summary : "for ahr itself");
     for (const struct cli_option *o = c->options; o && o->name; o++) {
         char left[64], letter[8] = "";
         if (o->letter)

@@ -29,14 +29,14 @@ struct cli_option;
 struct cli_command {
     const char *name;
     const char *synopsis; /* behind "ahr NAME " */
-    const char *summary;  /* one line, lower case */
+    const char *summary;  /* one line, lower case; NULL: ahr itself calls it, not users */
     const struct cli_option *options;
     int (*run)(const struct cli_command *self, int argc, char **argv, struct err *err);
     bool takes_command; /* as its operands: options behind the first are that one's */
 };
 
-extern const struct cli_command cli_cat, cli_pack, cli_record, cli_recover, cli_redact,
-    cli_render, cli_verify;
+extern const struct cli_command cli_cat, cli_mirror, cli_pack, cli_record, cli_recover,
+    cli_redact, cli_render, cli_verify;
 
 enum cli_status cli_exit_status(int code);
 /* "ahr NAME: text" on stderr. */

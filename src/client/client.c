@@ -195,22 +195,17 @@ show(struct client *c, struct view v)
     buf_append(&c->out.b, v.p + done, v.n - done);
 }
 
-static const char *
-tape_path(const struct client *c)
-{
-    return access(c->opt->tape_path, F_OK) == 0 ? c->opt->tape_path
-                                                : c->opt->done_tape_path;
-}
-
 /* The terminal shows what the recording has up to c->next_off, whatever it shows now. */
 static void
 repaint_all(struct client *c)
 {
     AUTO(buf) picture = { 0 };
+    struct model_tape tape = { .path = c->opt->tape_path,
+                               .done_path = c->opt->done_tape_path };
     if (!c->opt->is_out_terminal)
         return;
     queue_drop(&c->out, queue_size(&c->out));
-    repaint(&picture, tape_path(c), c->next_off, c->cols, c->rows);
+    repaint(&picture, &tape, c->next_off, c->cols, c->rows);
     show(c, (struct view){ picture.p, picture.n });
 }
 

@@ -6,14 +6,12 @@
 #ifndef CLIENT_REPAINT_PRIV_H
 #define CLIENT_REPAINT_PRIV_H
 
-#include <stdbool.h>
-
-#include "base/buf.h"
+#include "client/model_priv.h"
 
 /* Appends what shows the screen after the first `off` bytes of the recording, which has
  * this size now; nothing when it cannot be read. Of a long recording only the end is
  * looked at. */
-void repaint(struct buf *out, const char *tape_path, uint64_t off, unsigned cols,
+void repaint(struct buf *out, const struct model_tape *tape, uint64_t off, unsigned cols,
              unsigned rows);
 
 #endif
