@@ -133,8 +133,8 @@ ipc_address_parse(struct ipc_address *ret, const char *text, struct err *err)
 {
     static const char tcp[] = "tcp:";
     struct ipc_address at = { 0 };
-    struct end end;
-    if (strncmp(text, tcp, strlen(tcp))) {
+    struct end end = { 0 };
+    if (strncmp(text, tcp, strlen(tcp)) != 0) {
         if (!is_path(text))
             return err_set(err, ERR_USAGE,
                            "'%s' is no socket's address: a path of 1 to %d bytes, or "
@@ -166,8 +166,9 @@ ipc_address_parse(struct ipc_address *ret, const char *text, struct err *err)
 /* Linux gives the new socket the mode of the descriptor less the umask, so that it is
  * never open to others, not even for a moment; what the umask took comes back after. */
 static int
-bind_private(int fd, const struct end *end, const char *path, struct err *err)
+bind_private(int fd, const struct end *end, struct err *err)
 {
+    const char *path = end->u.path.sun_path;
     if (fchmod(fd, 0600))
         return err_sys(err, "cannot make the socket '%s' private", path);
     if (bind(fd, &end->u.any, end->n)) {
@@ -193,14 +194,14 @@ new_socket(int family, int flags, struct err *err)
 int
 ipc_listen(const char *path, struct err *err)
 {
-    struct end end;
+    struct end end = { 0 };
     int r = end_of_path(&end, path, err);
     if (r)
         return r;
     int fd = new_socket(AF_UNIX, SOCK_NONBLOCK, err);
     if (fd < 0)
         return fd;
-    r = bind_private(fd, &end, path, err);
+    r = bind_private(fd, &end, err);
     if (r) {
         close(fd);
         return r;
@@ -222,7 +223,7 @@ port_of(int fd, uint16_t *ret)
 int
 ipc_listen_tcp(const struct ipc_address *at, uint16_t *ret_port, struct err *err)
 {
-    struct end end;
+    struct end end = { 0 };
     int r = end_of(&end, at, err), on = 1;
     if (r)
         return r;
@@ -356,7 +357,7 @@ connect_checked(int fd, const struct ipc_address *at, const struct end *end,
 int
 ipc_connect(const struct ipc_address *at, struct err *err)
 {
-    struct end end;
+    struct end end = { 0 };
     int r = end_of(&end, at, err);
     if (!r && !at->is_tcp)
         r = check_path(at->path, err);
