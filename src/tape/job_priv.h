@@ -16,8 +16,11 @@ struct seal_job {
     size_t raw_len;       /* bytes of records */
     const char *path;     /* borrowed; the tail is called after it */
     int tail_fd;          /* -1: none */
-    bool is_tail_suspect; /* a sync of it has failed; the appending thread's own note */
-    bool is_tail_named;   /* the folder was synced with its name in it; likewise */
+    bool is_tail_suspect; /* a sync of it has failed; with the holder of the job */
+    bool is_tail_whole;   /* the block is in it; from when it is handed over */
+    bool is_tail_synced;  /* … and safe there */
+    bool is_tail_named;   /* the folder was synced with its name in it; the appending
+                             thread's own note */
     bool is_saved;        /* it is whole in some file */
     bool is_packed;
 };

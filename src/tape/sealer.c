@@ -248,7 +248,8 @@ wait_for_work(struct sealer *s)
 static bool
 is_done(const struct sealer *s, uint64_t now_ns)
 {
-    if (!s->is_stopping || s->rescue.fd >= 0 || s->is_copy_new)
+    if (!s->is_stopping || s->wanted_ticket != s->synced_ticket || s->rescue.fd >= 0 ||
+        s->is_copy_new)
         return false;
     if (!s->queue.count && !s->unsynced.count)
         return true;
@@ -262,8 +263,9 @@ has_room(const struct sealer *s, size_t len)
                                   s->waiting_bytes + len <= SEALER_WAIT_BYTES);
 }
 
-/* Called and returns with the lock held; lets go of it for the call. */
-static void
+/* Called and returns with the lock held; lets go of it for the call. True: it was called,
+ * and all may be different now. */
+static bool
 call_on_news(struct sealer *s)
 {
     if (s->room_wanted && (s->failing || has_room(s, s->room_wanted))) {
@@ -271,11 +273,12 @@ call_on_news(struct sealer *s)
         s->has_news = true;
     }
     if (!s->has_news || !s->is_listening || !s->opt.on_news)
-        return;
+        return false;
     s->has_news = false;
     pthread_mutex_unlock(&s->lock);
     s->opt.on_news(s->opt.news_ctx);
     pthread_mutex_lock(&s->lock);
+    return true;
 }
 
 static void *
@@ -287,7 +290,9 @@ run(void *arg)
         uint64_t now_ns = clock_mono_ns();
         if (s->rescue.fd >= 0)
             sealer_step_rescue(s);
-        call_on_news(s);
+        sealer_settle_tickets(s);
+        if (call_on_news(s))
+            continue;
         bool is_end = is_done(s, now_ns), must_sync = sealer_is_sync_due(s, now_ns);
         if (is_end && s->is_last_look)
             break;
@@ -413,6 +418,8 @@ sealer_push(struct sealer *s, struct seal_job *job, enum sealer_wait wait)
             wait_until(s, &s->room, since_ns + s->opt.patience_ns);
     }
     if (!r) {
+        job->is_tail_whole = job->is_saved && job->tail_fd >= 0;
+        job->is_tail_suspect |= job->tail_fd >= 0 && job->tail_fd == s->suspect_tail_fd;
         job_list_push(&s->queue, job);
         s->waiting_blocks++;
         s->waiting_bytes += job->raw_len;

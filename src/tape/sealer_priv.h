@@ -20,6 +20,7 @@ enum {
     SEALER_DONE_MAX = 32,         /* blocks safely sealed, with tails to be removed */
     SEALER_SPARES = 8,            /* buffers kept for later blocks */
     SEALER_NAMES_MAX = 4,         /* that the recording has, one after the other */
+    SEALER_ALSO_MAX = 8,          /* files beside it that are synced on demand */
     TAPE_RETRIES = 20,            /* attempts within the writer's patience */
 };
 
@@ -50,6 +51,11 @@ void sealer_note_name(struct sealer *s);
 /* Gives the job an empty buffer, used before if there is one, and the recording's name.
  */
 void sealer_equip(struct sealer *s, struct seal_job *job);
+/* As tape_writer_want_sync() and tape_writer_synced(). */
+uint64_t sealer_want_sync(struct sealer *s, int also_fd);
+uint64_t sealer_synced(struct sealer *s);
+/* A sync of the open tail has failed: later ones of it prove nothing. */
+bool sealer_is_tail_suspect(struct sealer *s);
 /* Bytes of records that are in no file yet. */
 size_t sealer_unsaved(struct sealer *s);
 void sealer_status(struct sealer *s, struct tape_writer_status *st);

@@ -33,6 +33,8 @@ struct sealer {
     bool was_cut;
     bool is_copy_new; /* to be synced before anything else */
     bool is_last_look;
+    int named_fds[SEALER_ALSO_MAX]; /* files beside it whose names are synced */
+    size_t named_count;
 
     pthread_mutex_t lock; /* all below */
     pthread_cond_t work, room;
@@ -54,13 +56,17 @@ struct sealer {
     bool is_tail_lost;          /* the writer is to seal the open block */
     int suspect_tail_fd;        /* the open tail, after a sync of it failed; else -1 */
     bool is_dirty; /* something waits for the next interval's sync, since dirty_at_ns */
-    bool is_segment_new, is_tail_new; /* their names are not yet synced */
+    bool is_segment_new, is_tail_new;      /* their names are not yet synced */
+    uint64_t wanted_ticket, synced_ticket; /* the last one given, the last one done */
+    uint64_t wanted_at_ns; /* since when one waits, or since the last round */
+    int also_fds[SEALER_ALSO_MAX];
+    size_t also_count;
     uint64_t dirty_at_ns, retry_at_ns, progress_at_ns;
     uint64_t synced_off, sealed_blocks;
     int quality;
     int failing; /* errno of the last write, negative; 0: the disk works */
     bool is_suspect, is_stopping;
-    bool is_write_told, is_sync_told, is_trouble_new;
+    bool is_write_told, is_sync_told, is_also_told, is_trouble_new;
     struct err trouble;
     bool is_astray_told, is_cut_told, is_stale_new;
     struct err stale;  /* the latest trouble with the file's name */
@@ -96,6 +102,8 @@ void sealer_close_segment(struct sealer *s);
 /* -- sealer_sync.c -- */
 
 bool sealer_is_sync_due(const struct sealer *s, uint64_t now_ns);
+/* With the lock held: where nothing is synced any more, nobody waits for it. */
+void sealer_settle_tickets(struct sealer *s);
 /* Called and returns with the lock held; lets go of it for the work. */
 void sealer_sync_all(struct sealer *s);
 

@@ -472,6 +472,24 @@ tape_writer_due_ns(const struct tape_writer *w)
     return w->cur->head.start_ts_ns + w->opt.block_ns;
 }
 
+uint64_t
+tape_writer_want_sync(struct tape_writer *w, int also_fd)
+{
+    if (w->cur && !is_cur_saved(w))
+        save(w);
+    /* What its tail cannot be trusted with may be safe in the recording. */
+    if (w->cur && (!is_cur_saved(w) || w->cur->is_tail_suspect ||
+                   sealer_is_tail_suspect(w->sealer)))
+        seal(w, SEALER_NO_WAIT);
+    return sealer_want_sync(w->sealer, also_fd);
+}
+
+uint64_t
+tape_writer_synced(struct tape_writer *w)
+{
+    return sealer_synced(w->sealer);
+}
+
 void
 tape_writer_status(struct tape_writer *w, struct tape_writer_status *ret)
 {

@@ -34,9 +34,10 @@ struct tape_writer_options {
     uint16_t cols, rows;
     uint8_t session_id[16];
     /* May be NULL. Called in the writer's thread when there is trouble to be told, and,
-     * after tape_writer_has_room() said no, as soon as that thread has made room; not
-     * before trouble or room was first asked for (so that a loop can be made in between),
-     * nor after finish has returned. As in a signal handler: it may wake a loop
+     * after tape_writer_has_room() said no, as soon as that thread has made room, and
+     * when a sync that was asked for is done; not before trouble, room or a sync was
+     * first asked for (so that a loop can be made in between), nor after finish has
+     * returned. As in a signal handler: it may wake a loop
      * (uv_async_send, a write to a pipe), and call nothing of the tape. */
     void (*on_news)(void *ctx);
     void *news_ctx; /* borrowed */
@@ -82,8 +83,10 @@ void tape_writer_tick(struct tape_writer *w, uint64_t now_ns);
 uint64_t tape_writer_due_ns(const struct tape_writer *w);
 /*
  * Asks for a sync, soon and in the writer's thread, of all that was appended so far and
- * of also_fd (a file beside the recording, open until then; -1: none). Returns a ticket,
- * one more than the last one's. With TAPE_SYNC_NONE nothing is synced.
+ * of also_fd (a file in the recording's folder, which stays open until the recording is
+ * finished; -1: none; at most 8 different ones). Returns a ticket, one more than the last
+ * one's. All that ask before it begins share one sync. With TAPE_SYNC_NONE nothing is
+ * synced. Never waits.
  */
 uint64_t tape_writer_want_sync(struct tape_writer *w, int also_fd);
 /* Tickets up to the returned one are done: synced, or beyond help (which is told as
