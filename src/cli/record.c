@@ -28,10 +28,11 @@
 #include "term/term.h"
 
 struct args {
-    const char *out_file, *name, *role, *task, *parent;
+    const char *out_file, *name, *role, *task, *parent, *ipc;
     uint64_t quality, block_ms, cols, rows;
     int view, sync;
-    bool is_forced, keeps_input, is_redacting, is_detachable, is_background, is_quiet;
+    bool is_forced, allows_self, keeps_input, is_redacting, is_detachable, is_background,
+        is_quiet;
 };
 
 enum { TASK_MAX = 4096, ROLE_MAX = 64 };
@@ -43,22 +44,19 @@ struct record {
     int in_fd;          /* -1: nothing is ever sent */
     bool is_out_terminal;
     char id[SESSION_ID_LEN + 1];
-    struct buf home, cwd, out_file, tape_path, done_tape_path, env_session;
+    struct buf home, cwd, out_file, tape_path, done_tape_path;
     struct library_found parent;
-    char **envp;
     struct host_options host;
 };
 
 static void
 record_release(struct record *rec)
 {
-    struct buf *bufs[] = { &rec->home,           &rec->cwd,
-                           &rec->out_file,       &rec->tape_path,
-                           &rec->done_tape_path, &rec->env_session };
+    struct buf *bufs[] = { &rec->home, &rec->cwd, &rec->out_file, &rec->tape_path,
+                           &rec->done_tape_path };
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_release(bufs[i]);
     library_found_release(&rec->parent);
-    free(rec->envp);
 }
 
 /* -- what the command line asks for -- */
@@ -143,24 +141,33 @@ find_folder(struct record *rec, struct err *err)
                : 0;
 }
 
-/* The child's environment is ours, with the session's id in it. */
+/* -- the recorder's socket -- */
+
 static int
-make_environment(struct record *rec, struct err *err)
+find_ipc(struct record *rec, struct err *err)
 {
-    static const char name[] = "AHR_SESSION=";
-    size_t n = 0, kept = 0;
-    while (environ[n])
-        n++;
-    rec->envp = calloc(n + 2, sizeof(*rec->envp));
-    buf_printf(&rec->env_session, "%s%s", name, rec->id);
-    if (!rec->envp || rec->env_session.failed)
-        return err_code(err, -ENOMEM, "cannot record");
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], name, strlen(name)) != 0)
-            rec->envp[kept++] = environ[i];
-    buf_str(&rec->env_session);
-    rec->envp[kept] = (char *)rec->env_session.p;
-    return 0;
+    static const struct {
+        const char *name;
+        enum host_ipc kind;
+    } kinds[] = { { "auto", HOST_IPC_AUTO },
+                  { "uds", HOST_IPC_UDS },
+                  { "off", HOST_IPC_OFF } };
+    const char *ipc = rec->args->ipc;
+    /* In the environment it says where the recorder around us listens. */
+    if (!ipc || ipc == getenv("AHR_IPC"))
+        ipc = "auto";
+    struct err why;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (!strcmp(ipc, kinds[i].name)) {
+            rec->host.ipc_kind = kinds[i].kind;
+            return 0;
+        }
+    if (strncmp(ipc, "tcp:", 4) != 0)
+        return err_set(err, ERR_USAGE,
+                       "--ipc '%s' is none of auto, uds, tcp:HOST:PORT, off", ipc);
+    int r = ipc_address_parse(&rec->host.ipc, ipc, &why);
+    rec->host.ipc_kind = HOST_IPC_TCP;
+    return r < 0 ? err_set(err, ERR_USAGE, "--ipc: %.400s", why.text) : 0;
 }
 
 /* -- the terminal, or what there is instead -- */
@@ -190,7 +197,9 @@ look_at_terminal(struct record *rec)
         rec->tty.fd = -1;
     h->has_terminal = is_typed || rec->is_out_terminal;
     h->is_lossy = rec->is_out_terminal;
+    h->can_answer = is_typed && rec->is_out_terminal;
     h->is_input_piped = !is_typed;
+    h->has_input = rec->in_fd >= 0;
     h->tty_fd = rec->tty.fd;
 }
 
@@ -202,6 +211,8 @@ find_size(struct record *rec)
         pty_size(STDERR_FILENO, &cols, &rows);
     rec->host.cols = rec->args->cols ? (uint16_t)rec->args->cols : cols;
     rec->host.rows = rec->args->rows ? (uint16_t)rec->args->rows : rows;
+    rec->host.has_fixed_cols = rec->args->cols;
+    rec->host.has_fixed_rows = rec->args->rows;
 }
 
 /* -- what is said -- */
@@ -318,7 +329,7 @@ prepare(struct record *rec, char **argv, struct err *err)
     if (!r && session_id_make(h->clock.real_ns, rec->id, h->uuid) < 0)
         r = err_set(err, -EIO, "cannot make a session id");
     if (!r)
-        r = make_environment(rec, err);
+        r = find_ipc(rec, err);
     if (r < 0)
         return r;
     look_at_terminal(rec);
@@ -331,7 +342,7 @@ prepare(struct record *rec, char **argv, struct err *err)
     h->out_file = a->out_file ? buf_str(&rec->out_file) : NULL;
     h->is_forced = a->is_forced;
     h->argv = argv;
-    h->envp = rec->envp;
+    h->envp = environ;
     h->cwd = rec->cwd.n ? buf_str(&rec->cwd) : NULL;
     h->name = a->name;
     h->role = a->role;
@@ -341,6 +352,7 @@ prepare(struct record *rec, char **argv, struct err *err)
     h->sync = (enum tape_sync)a->sync;
     h->keeps_input = a->keeps_input;
     h->is_redacting = a->is_redacting;
+    h->allows_self = a->allows_self;
     h->has_client = !a->is_background;
     h->is_detachable = a->is_detachable || a->is_background;
     return 0;
@@ -439,6 +451,10 @@ static const struct cli_option options[] = {
       "record what is typed, too; as stars where lines are not echoed", 0, 0 },
     { "redact", 0, CLI_FLAG, offsetof(struct args, is_redacting), NULL,
       "mask what looks like a secret, on disk and on the screen", 0, 0 },
+    { "ipc", 0, CLI_TEXT, offsetof(struct args, ipc), "auto|uds|tcp:HOST:PORT|off",
+      "where snapshots are told of; TCP on loopback alone (auto)", 0, 0 },
+    { "allow-self", 0, CLI_FLAG, offsetof(struct args, allows_self), NULL,
+      "let programs inside of the session control it", 0, 0 },
     { "sync", 0, CLI_CHOICE, offsetof(struct args, sync), "none|interval|block|always",
       "when to wait for the disk (interval: each second)", 0, 0 },
     { "detach", 0, CLI_FLAG, offsetof(struct args, is_detachable), NULL,
@@ -461,7 +477,8 @@ static const struct cli_option options[] = {
 const struct cli_command cli_record = {
     "record",
     "[--out-file FILE.ahr [--force]] [--brotli-q N] [--block-ms N] [--cols N] [--rows N] "
-    "[--view auto|on|off] [--input] [--redact] [--sync none|interval|block|always] "
+    "[--view auto|on|off] [--input] [--redact] [--ipc auto|uds|tcp:HOST:PORT|off] "
+    "[--allow-self] [--sync none|interval|block|always] "
     "[--detach] [--background] [--name NAME] [--role ROLE] [--task TEXT] "
     "[--parent SESSION] [-q] -- CMD [ARG…]",
     "record a command on a terminal of its own",

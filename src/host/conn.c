@@ -6,22 +6,22 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/le.h"
 
 enum {
-    LOSSY_FULL = 1 << 20,   /* of output that waits */
-    EXACT_FULL = 256 << 10, /* what is read at once comes on top of it */
+    LINK_BUFFER = 1 << 20, /* the more is on its way the fewer are the turns */
+    OWN_MAX = 64 << 20,    /* a picture, and a little more */
     READ_SIZE = 64 << 10,
-    COMPACT_AT = 512 << 10,
 };
 
 void
-conn_init(struct conn *c, int fd, bool is_lossy)
+conn_init(struct conn *c, int fd, enum conn_kind kind)
 {
-    *c = (struct conn){ .fd = fd, .is_lossy = is_lossy };
-    c->progress_ns = clock_mono_ns();
-    int size = 1 << 20; /* the more is on its way the fewer are the turns */
-    if (fd >= 0)
+    uint64_t now_ns = clock_mono_ns();
+    *c = (struct conn){
+        .fd = fd, .kind = kind, .heard_ns = now_ns, .own = { .ceiling = OWN_MAX }
+    };
+    int size = LINK_BUFFER;
+    if (kind == CONN_LINK)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 }
 
@@ -32,153 +32,164 @@ conn_close(struct conn *c)
         close(c->fd);
     c->fd = -1;
     buf_release(&c->in);
-    buf_release(&c->out);
-    c->in_at = c->out_at = 0;
+    buf_release(&c->own);
 }
 
-bool
-conn_has_waiting(const struct conn *c)
+/* -- sending -- */
+
+int
+conn_send(struct conn *c, const struct ipc_message *m)
 {
-    return c->out_at < c->out.n;
+    return ipc_message_put(&c->own, m, IPC_TO_CLIENT);
 }
 
-bool
-conn_wants_room(const struct conn *c)
+int
+conn_send_text(struct conn *c, uint8_t selector, const char *text)
 {
-    return conn_has_waiting(c) || c->is_skipping;
+    return conn_send(
+        c, &(struct ipc_message){ .selector = selector,
+                                  .bytes = { (const uint8_t *)text, strlen(text) } });
 }
 
-bool
-conn_is_full(const struct conn *c)
+static bool
+takes_reel(const struct conn *c)
 {
-    return !c->is_skipping &&
-           c->out.n - c->out_at >= (size_t)(c->is_lossy ? LOSSY_FULL : EXACT_FULL);
+    return c->is_subscribed && !c->is_skipping && !c->is_paused && !c->awaits_picture;
 }
 
-/* Sends of the queue what the client takes now. */
-static void
-send_some(struct conn *c)
+/* Of the reel's frame that has been begun. */
+static struct view
+frame_rest(const struct conn *c, const struct reel *reel)
+{
+    if (c->at == c->frame_at)
+        return (struct view){ 0 };
+    struct view v = reel_from(reel, c->at);
+    v.n = (size_t)(reel_frame_end(reel, c->frame_at) - c->at);
+    return v;
+}
+
+/* What is to be sent next, and whether it is the reel's. */
+static struct view
+next_bytes(const struct conn *c, const struct reel *reel, bool *ret_is_reel)
+{
+    struct view own = { c->own.p + c->own_at, c->own.n - c->own_at };
+    struct view rest = frame_rest(c, reel);
+    *ret_is_reel = rest.n || !own.n;
+    if (rest.n && (own.n || !takes_reel(c)))
+        return rest;
+    if (own.n)
+        return own;
+    return takes_reel(c) ? reel_from(reel, c->at) : (struct view){ 0 };
+}
+
+static size_t
+send_some(struct conn *c, struct view v)
 {
     ssize_t n;
     do
-        n = send(c->fd, c->out.p + c->out_at, c->out.n - c->out_at,
-                 MSG_DONTWAIT | MSG_NOSIGNAL);
+        n = send(c->fd, v.p, v.n, MSG_DONTWAIT | MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
-    if (n <= 0)
-        return;
-    c->progress_ns = clock_mono_ns();
-    c->out_at += (size_t)n;
-    if (c->out_at == c->out.n) {
-        buf_clear(&c->out);
-        c->out_at = 0;
+    if (n <= 0) {
+        c->stuck_ns = c->stuck_ns ? c->stuck_ns : clock_mono_ns();
+        return 0;
     }
+    c->stuck_ns = 0;
+    return (size_t)n;
 }
 
-void
-conn_send(struct conn *c, const struct ipc_message *m)
-{
-    if (c->fd < 0)
-        return;
-    bool is_first = !conn_has_waiting(c);
-    if (!ipc_message_put(&c->out, m, IPC_TO_CLIENT) && is_first)
-        send_some(c);
-}
-
-void
-conn_send_text(struct conn *c, uint8_t selector, const char *text)
-{
-    conn_send(c,
-              &(struct ipc_message){ .selector = selector,
-                                     .bytes = { (const uint8_t *)text, strlen(text) } });
-}
-
-void
-conn_send_output(struct conn *c, struct view bytes, uint64_t off)
-{
-    while (bytes.n && c->fd >= 0 && !c->is_skipping) {
-        size_t n = bytes.n < IPC_MESSAGE_BYTES_MAX ? bytes.n
-                                                   : (size_t)IPC_MESSAGE_BYTES_MAX;
-        conn_send(c, &(struct ipc_message){ .selector = IPC_OUTPUT,
-                                            .field = { off },
-                                            .bytes = { bytes.p, n } });
-        bytes.p += n;
-        bytes.n -= n;
-        off += n;
-    }
-}
-
-/* Where the frame begins that c->out_at stands in, or at the start of. */
-static size_t
-begun_frame(const struct conn *c)
-{
-    size_t at = 0, next = 0;
-    while (next <= c->out_at && next < c->out.n) {
-        at = next;
-        next += IPC_FRAME_HEAD + get_le32(c->out.p + next);
-    }
-    return at;
-}
-
-/* Gives the room of what was sent back, when it is much. */
 static void
-compact(struct conn *c)
+advance_own(struct conn *c, size_t n)
 {
-    if (c->out_at < COMPACT_AT)
+    c->own_at += n;
+    if (c->own_at < c->own.n)
         return;
-    size_t start = begun_frame(c);
-    memmove(c->out.p, c->out.p + start, c->out.n - start);
-    c->out.n -= start;
-    c->out_at -= start;
+    if (c->own.n > READ_SIZE)
+        buf_release(&c->own); /* a picture: it was the one */
+    c->own.ceiling = OWN_MAX;
+    buf_clear(&c->own);
+    c->own_at = 0;
 }
 
-void
-conn_flush(struct conn *c, uint64_t off)
+static void
+advance_reel(struct conn *c, const struct reel *reel, size_t n)
 {
-    if (c->fd < 0)
-        return;
-    if (conn_has_waiting(c))
-        send_some(c);
-    if (conn_has_waiting(c))
-        compact(c);
-    else
-        conn_end_skip(c, off);
-}
-
-void
-conn_end_skip(struct conn *c, uint64_t off)
-{
-    if (!c->is_skipping)
-        return;
-    c->is_skipping = false;
-    conn_send(c, &(struct ipc_message){ .selector = IPC_SKIPPED, .field = { off } });
-}
-
-void
-conn_skip(struct conn *c)
-{
-    struct ipc_frame frame;
-    size_t keep = begun_frame(c);
-    if (keep < c->out_at) /* it must be sent to its end */
-        keep += IPC_FRAME_HEAD + get_le32(c->out.p + keep);
-    for (size_t at = keep; at < c->out.n;) {
-        ssize_t n = ipc_frame_get((struct view){ c->out.p + at, c->out.n - at }, &frame);
-        if (n <= 0)
+    c->at += n;
+    while (c->frame_at < c->at) {
+        uint64_t end = reel_frame_end(reel, c->frame_at);
+        if (end > c->at)
             break;
-        if (frame.selector != IPC_OUTPUT) {
-            memmove(c->out.p + keep, c->out.p + at, (size_t)n);
-            keep += (size_t)n;
-        }
-        at += (size_t)n;
+        c->frame_at = end;
     }
-    c->out.n = keep;
-    c->is_skipping = true;
 }
+
+void
+conn_flush(struct conn *c, const struct reel *reel)
+{
+    while (c->fd >= 0) {
+        bool is_reel;
+        struct view v = next_bytes(c, reel, &is_reel);
+        size_t n = v.n ? send_some(c, v) : 0;
+        if (is_reel)
+            advance_reel(c, reel, n);
+        else
+            advance_own(c, n);
+        if (!n || n < v.n)
+            break;
+    }
+}
+
+bool
+conn_has_waiting(const struct conn *c, const struct reel *reel)
+{
+    bool is_reel;
+    return next_bytes(c, reel, &is_reel).n > 0;
+}
+
+size_t
+conn_behind(const struct conn *c, const struct reel *reel)
+{
+    return takes_reel(c) ? (size_t)(reel_end(reel) - c->at) : 0;
+}
+
+/* The rest of a frame that has begun goes before its own. */
+static void
+keep_rest(struct conn *c, const struct reel *reel)
+{
+    struct view rest = frame_rest(c, reel);
+    if (!rest.n)
+        return;
+    struct buf own = { .ceiling = OWN_MAX };
+    buf_append(&own, rest.p, rest.n);
+    if (c->own.n > c->own_at)
+        buf_append(&own, c->own.p + c->own_at, c->own.n - c->own_at);
+    buf_release(&c->own);
+    c->own = own;
+    c->own_at = 0;
+}
+
+void
+conn_rejoin(struct conn *c, const struct reel *reel)
+{
+    keep_rest(c, reel);
+    c->is_skipping = false;
+    c->at = c->frame_at = reel_end(reel);
+}
+
+void
+conn_skip(struct conn *c, const struct reel *reel)
+{
+    conn_rejoin(c, reel);
+    c->is_skipping = true;
+    c->skip_ns = clock_mono_ns();
+}
+
+/* -- receiving -- */
 
 /* Reads more; 1 when something came. */
 static int
 fill(struct conn *c)
 {
-    if (c->in.n > c->in_at)
+    if (c->in.n > c->in_at && c->in_at)
         memmove(c->in.p, c->in.p + c->in_at, c->in.n - c->in_at);
     c->in.n -= c->in_at;
     c->in_at = 0;
@@ -208,6 +219,7 @@ conn_next(struct conn *c, struct ipc_message *ret)
             return (int)n;
         if (n > 0) {
             c->in_at += (size_t)n;
+            c->heard_ns = clock_mono_ns();
             int r = ipc_message_get(ret, &frame, IPC_TO_HOST);
             return r < 0 ? r : 1;
         }

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@ enum {
     DRAIN_QUIET_MS = 100, /* a PTY that others keep open has ended when it is silent */
     DRAIN_MAX_MS = 2000,  /* … or after this */
     DRAIN_TURNS = 16,     /* at once; more than a PTY can hold */
+    LEAVE_MS = 2000,      /* for those who only look, to read the end */
 };
 
 static void
@@ -39,7 +41,8 @@ host_stop(struct host *h, int signo)
     if (!h->stop_signo) {
         h->stop_signo = signo;
         h->stop_at_ns = now_ns;
-        h->conn.is_lossy = true; /* whoever does not read does not keep it from ending */
+        if (h->link) /* whoever does not read does not keep it from ending */
+            h->link->is_lossy = true;
         host_log(h, "SIG%s: the command is told", signame(signo));
         pty_child_signal(&h->child, signo);
         uv_timer_start(&h->grace_timer, on_grace, GRACE_MS, 0);
@@ -80,22 +83,25 @@ static void
 on_drained(uv_timer_t *timer)
 {
     struct host *h = timer->data;
-    if (!conn_is_full(&h->conn) && !host_drain(h, DRAIN_TURNS))
+    if (!host_is_full(h) && !host_drain(h, DRAIN_TURNS))
         h->is_pty_closed = true;
     host_try_finish(h);
     host_loop_update(h);
 }
 
-static void
-tell_trouble(struct host *h, const char *text)
+void
+host_say_trouble(struct host *h, const char *text)
 {
     AUTO(buf) line = { 0 };
     host_log(h, "%s", text);
+    snprintf(h->trouble, sizeof(h->trouble), "%s", text);
     buf_printf(&line, "%s%s", text, h->has_exited ? "" : "; the command goes on");
     /* Once: what comes later is in the log, and in what is said at the end. */
     if (!h->has_told_trouble)
-        conn_send_text(&h->conn, IPC_TROUBLE, buf_str(&line));
+        host_broadcast(h, &(struct ipc_message){ .selector = IPC_TROUBLE,
+                                                 .bytes = { line.p, line.n } });
     h->has_told_trouble = true;
+    host_show(h, (struct view){ 0 }, 0);
 }
 
 void
@@ -103,7 +109,7 @@ host_tell_trouble(struct host *h)
 {
     struct err err;
     if (!h->is_over && tape_writer_trouble(h->recorder.tape, &err))
-        tell_trouble(h, err.text);
+        host_say_trouble(h, err.text);
 }
 
 static void
@@ -138,15 +144,14 @@ tell_end(struct host *h, uint64_t flags, const char *text)
                                               : 0;
     if (m->is_suspect)
         flags |= IPC_ENDED_SUSPECT;
-    conn_flush(&h->conn, h->recorder.byte_off);
-    conn_end_skip(&h->conn, h->recorder.byte_off);
-    conn_send(&h->conn, &(struct ipc_message){
-                            .selector = IPC_ENDED,
-                            .field = { m->status, (uint64_t)m->exit_code, (uint64_t)signo,
-                                       m->total_bytes, m->missing_bytes,
-                                       m->ended_at_ns - m->started_at_ns, flags },
-                            .bytes = { (const uint8_t *)text, strlen(text) },
-                        });
+    host_pay(h, true);
+    host_dismiss(h, &(struct ipc_message){
+                        .selector = IPC_ENDED,
+                        .field = { m->status, (uint64_t)m->exit_code, (uint64_t)signo,
+                                   m->total_bytes, m->missing_bytes,
+                                   m->ended_at_ns - m->started_at_ns, flags },
+                        .bytes = { (const uint8_t *)text, strlen(text) },
+                    });
 }
 
 /* The recording is closed with result r: what becomes of its meta and its folder. Returns
@@ -179,10 +184,12 @@ finish(struct host *h)
     host_show(h, recorder_flush(&h->recorder), off);
     judge(h);
     host_tell_trouble(h);
+    host_doors_close(h);
+    host_requests_finish(h);
     int r = recorder_finish(&h->recorder, &st, &err);
     h->is_over = true;
     if (st.trouble.code)
-        tell_trouble(h, st.trouble.text);
+        host_say_trouble(h, st.trouble.text);
     h->meta.total_bytes = st.byte_off;
     h->meta.gaps = st.gaps;
     h->meta.missing_bytes = st.dropped_bytes + st.unsaved_bytes;
@@ -197,11 +204,35 @@ finish(struct host *h)
 }
 
 void
+host_try_leave(struct host *h)
+{
+    for (struct conn *c = h->conns, *next; c; c = next) {
+        next = c->next;
+        if (!conn_has_waiting(c, &h->reel))
+            host_drop_conn(h, c);
+    }
+    if (!h->conns)
+        uv_stop(&h->loop);
+}
+
+static void
+on_leave(uv_timer_t *timer)
+{
+    struct host *h = timer->data;
+    for (struct conn *c = h->conns, *next; c; c = next) {
+        next = c->next;
+        if (c != h->link)
+            host_drop_conn(h, c);
+    }
+    host_try_leave(h);
+}
+
+void
 host_try_finish(struct host *h)
 {
     if (h->is_over)
         return;
-    bool is_full = conn_is_full(&h->conn);
+    bool is_full = host_is_full(h);
     if (!is_full)
         host_drain(h, DRAIN_TURNS);
     bool is_late = clock_mono_ns() - h->exit_at_ns >= (uint64_t)DRAIN_MAX_MS * 1000000;
@@ -213,8 +244,6 @@ host_try_finish(struct host *h)
     finish(h);
     uv_poll_stop(&h->pty_poll);
     h->pty_events = 0;
-    if (!conn_has_waiting(&h->conn)) {
-        conn_close(&h->conn);
-        host_loop_close(h);
-    }
+    uv_timer_start(&h->leave_timer, on_leave, LEAVE_MS, 0);
+    host_try_leave(h);
 }

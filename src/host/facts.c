@@ -18,24 +18,10 @@ enum {
     RESERVE_BYTES = 16 << 10, /* so that a full disk still takes the last meta */
 };
 
-/* An out-file's meta is somebody's, too. */
-static int
-refuse_existing(struct host *h, struct err *err)
-{
-    const char *path = h->folder.meta_path;
-    if (!h->folder.is_outside || access(path, F_OK) < 0)
-        return 0;
-    return err_set(err, -EEXIST,
-                   "'%s' exists already; choose another name, or say --force", path);
-}
-
 int
 host_facts_begin(struct host *h, struct err *err)
 {
     const struct host_options *o = h->opt;
-    int r = refuse_existing(h, err);
-    if (r < 0)
-        return r;
     h->meta = (struct session_meta){
         .id = o->id,
         .status = SESSION_ACTIVE,

@@ -29,6 +29,12 @@ feeder_has_waiting(const struct feeder *f)
            (f->is_end && !f->is_end_sent);
 }
 
+bool
+feeder_is_begun(const struct feeder *f)
+{
+    return f->ready_at && f->ready_at < f->ready.n;
+}
+
 /* A password is being asked for: canonical, and no echo. */
 static bool
 is_secret(const struct feeder *f, const struct termios *state)

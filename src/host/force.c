@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * force.c -- what an out-file replaces stands aside until the command runs, and comes
- * back when it does not.
+ * back when it does not: the recording, and the files that belong to it.
  */
 #include <errno.h>
 #include <sys/stat.h>
@@ -9,6 +9,19 @@
 
 #include "host/host_priv.h"
 #include "tape/remove.h"
+
+static const char *const siblings[] = { "meta.json", SESSION_SNAPSHOTS,
+                                        SESSION_INSTRUCTIONS };
+
+enum { SIBLINGS = sizeof(siblings) / sizeof(siblings[0]) };
+
+static const char *
+sibling(const struct host *h, size_t i, struct buf *room)
+{
+    buf_clear(room);
+    session_sibling_path(h->folder.tape_path, siblings[i], room);
+    return buf_str(room);
+}
 
 static const char *
 aside(struct buf *room, const char *path)
@@ -37,41 +50,77 @@ look_at_old(const char *path, struct err *err)
     return fd < 0 ? err_code(err, fd, "cannot replace '%s'", path) : 1;
 }
 
+/* Moves them to where they stand aside. */
+static int
+set_aside(struct host *h, bool has_tape, struct err *err)
+{
+    AUTO(buf) room = { 0 };
+    AUTO(buf) path = { 0 };
+    const char *tape = h->folder.tape_path;
+    if (has_tape && rename(tape, aside(&room, tape)) < 0)
+        return err_sys(err, "cannot replace '%s'", tape);
+    for (size_t i = 0; i < SIBLINGS; i++) {
+        const char *name = sibling(h, i, &path);
+        if (rename(name, aside(&room, name)) < 0 && errno != ENOENT)
+            return err_sys(err, "cannot replace '%s'", name);
+    }
+    /* pieces of a recording that was cut off */
+    return tape_remove(tape_io_files(), tape, err);
+}
+
+int
+host_force_check(struct host *h, struct err *err)
+{
+    AUTO(buf) path = { 0 };
+    if (!h->folder.is_outside)
+        return 0;
+    for (size_t i = 0; i < SIBLINGS; i++)
+        if (access(sibling(h, i, &path), F_OK) == 0)
+            return err_set(err, -EEXIST,
+                           "'%s' exists already; choose another name, or say --force",
+                           buf_str(&path));
+    return 0;
+}
+
 int
 host_force_begin(struct host *h, struct err *err)
 {
-    AUTO(buf) room = { 0 };
-    const char *tape = h->folder.tape_path, *meta = h->folder.meta_path;
     if (!h->folder.is_outside || !h->opt->is_forced)
         return 0;
-    int r = look_at_old(tape, err);
-    if (r > 0 && rename(tape, aside(&room, tape)) < 0)
-        return err_sys(err, "cannot replace '%s'", tape);
-    if (r >= 0 && rename(meta, aside(&room, meta)) < 0 && errno != ENOENT)
-        r = err_sys(err, "cannot replace '%s'", meta);
-    if (r >= 0) /* pieces of a recording that was cut off */
-        r = tape_remove(tape_io_files(), tape, err);
+    int r = look_at_old(h->folder.tape_path, err);
+    if (r < 0)
+        return r;
+    r = set_aside(h, r > 0, err);
     if (r < 0)
         host_force_undo(h);
     return r;
 }
 
+/* What stands aside comes back, or goes. */
+static void
+settle(struct host *h, bool is_undone)
+{
+    AUTO(buf) room = { 0 };
+    AUTO(buf) path = { 0 };
+    if (!h->folder.is_outside || !h->opt->is_forced)
+        return;
+    for (size_t i = 0; i <= SIBLINGS; i++) {
+        const char *name = i < SIBLINGS ? sibling(h, i, &path) : h->folder.tape_path;
+        if (is_undone)
+            (void)!rename(aside(&room, name), name);
+        else
+            unlink(aside(&room, name));
+    }
+}
+
 void
 host_force_undo(struct host *h)
 {
-    AUTO(buf) room = { 0 };
-    if (!h->folder.is_outside || !h->opt->is_forced)
-        return;
-    (void)!rename(aside(&room, h->folder.tape_path), h->folder.tape_path);
-    (void)!rename(aside(&room, h->folder.meta_path), h->folder.meta_path);
+    settle(h, true);
 }
 
 void
 host_force_done(struct host *h)
 {
-    AUTO(buf) room = { 0 };
-    if (!h->folder.is_outside || !h->opt->is_forced)
-        return;
-    unlink(aside(&room, h->folder.tape_path));
-    unlink(aside(&room, h->folder.meta_path));
+    settle(h, false);
 }

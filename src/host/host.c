@@ -72,8 +72,9 @@ leave_terminal(struct host *h)
         h->tty_fd = fcntl(h->opt->tty_fd, F_DUPFD_CLOEXEC, 3);
     for (int fd = 0; fd < 3; fd++)
         dup2(null, fd);
-    int keep[] = { h->conn.fd,       h->tty_fd,         h->child.master_fd,
-                   h->child.gate_fd, h->child.errno_fd, h->slave_fd };
+    int keep[] = { h->link->fd,       h->tty_fd,         h->child.master_fd,
+                   h->child.gate_fd,  h->child.errno_fd, h->slave_fd,
+                   h->folder.lock_fd, h->doors[0].fd,    h->doors[1].fd };
     keep_only(keep, sizeof(keep) / sizeof(keep[0]));
     umask(0077);
 }
@@ -112,19 +113,18 @@ static int
 prepare(struct host *h, struct err *err)
 {
     const struct host_options *o = h->opt;
-    if (o->is_redacting) {
-        int r = redact_own_open(&h->redact, NULL, err);
-        if (r < 0)
-            return r;
-    }
-    int r = session_folder_make(&h->folder, o->home, o->id, o->out_file, err);
-    if (r < 0)
-        return r;
     open_log(h);
-    r = host_force_begin(h, err);
+    int r = o->is_redacting ? redact_own_open(&h->redact, NULL, err) : 0;
     if (!r)
-        r = recorder_open(&h->recorder, h->folder.tape_path, o, h->redact, host_on_news,
-                          h, err);
+        r = host_requests_init(h, err);
+    if (!r)
+        r = host_force_begin(h, err);
+    if (r < 0) {
+        session_folder_discard(&h->folder);
+        return r;
+    }
+    r = recorder_open(&h->recorder, h->folder.tape_path, o, h->redact, host_on_news, h,
+                      err);
     if (r == -EEXIST && o->out_file && !o->is_forced)
         err_set(err, r, "'%s' exists already; choose another name, or say --force",
                 o->out_file);
@@ -133,7 +133,9 @@ prepare(struct host *h, struct err *err)
         session_folder_discard(&h->folder);
         return r;
     }
-    r = host_facts_begin(h, err);
+    r = host_force_check(h, err);
+    if (!r)
+        r = host_facts_begin(h, err);
     if (r < 0) {
         undo_recording(h);
         return r;
@@ -149,11 +151,12 @@ fail(struct host *h, int code, int status, const struct err *err)
 {
     if (!status)
         status = code == ERR_BUSY ? 5 : code == ERR_USAGE ? 2 : 1;
-    conn_send(&h->conn, &(struct ipc_message){
-                            .selector = IPC_FAILED,
-                            .field = { (uint64_t)status },
-                            .bytes = { (const uint8_t *)err->text, strlen(err->text) },
-                        });
+    conn_send(h->link, &(struct ipc_message){
+                           .selector = IPC_FAILED,
+                           .field = { (uint64_t)status },
+                           .bytes = { (const uint8_t *)err->text, strlen(err->text) },
+                       });
+    conn_flush(h->link, &h->reel);
 }
 
 /* As long as a descriptor of the child's side is open, reading finds no end there. */
@@ -168,12 +171,30 @@ open_slave(int master_fd)
 #endif
 }
 
+/* The folder, the sockets in it, and the command that is told of them, at its gate. */
+static int
+make_place(struct host *h, struct err *err)
+{
+    const struct host_options *o = h->opt;
+    int r = session_folder_make(&h->folder, o->home, o->id, o->out_file, err);
+    if (r < 0)
+        return r;
+    r = host_doors_open(h, err);
+    if (!r)
+        r = host_make_environment(h, err);
+    if (!r)
+        r = pty_child_fork(&h->child, o->argv, h->envp, o->termios, o->cols, o->rows,
+                           err);
+    if (r < 0)
+        session_folder_discard(&h->folder);
+    return r;
+}
+
 static int
 start(struct host *h, struct err *err, int *ret_status)
 {
     const struct host_options *o = h->opt;
-    int r = pty_child_fork(&h->child, o->argv, o->envp, o->termios, o->cols, o->rows,
-                           err);
+    int r = make_place(h, err);
     if (r < 0)
         return r;
     h->slave_fd = open_slave(h->child.master_fd);
@@ -192,25 +213,62 @@ start(struct host *h, struct err *err, int *ret_status)
     return r;
 }
 
+static bool
+init(struct host *h, const struct host_options *opt, int link_fd)
+{
+    *h = (struct host){ .opt = opt,
+                        .log_fd = -1,
+                        .slave_fd = -1,
+                        .tty_fd = -1,
+                        .cols = opt->cols,
+                        .rows = opt->rows };
+    h->link = host_add_conn(h, link_fd, CONN_LINK);
+    if (!h->link)
+        return false;
+    h->link->is_subscribed = true;
+    h->link->is_lossy = opt->is_lossy;
+    h->link->cols = opt->has_terminal ? opt->cols : 0;
+    h->link->rows = opt->has_terminal ? opt->rows : 0;
+    return true;
+}
+
+/* Everyone who comes is told this first. */
+static void
+set_first_stage(struct host *h)
+{
+    bool is_passing = h->opt->has_client && h->opt->is_lossy;
+    h->passing = is_passing ? h->link->number : 0;
+    h->answer_from = host_may_mirror_answer(h, h->passing) ? 0 : IPC_NONE;
+    struct ipc_message stage = host_stage_message(h);
+    host_broadcast(h, &stage);
+    conn_send(h->link, &(struct ipc_message){ .selector = IPC_STARTED });
+    conn_flush(h->link, &h->reel);
+}
+
 static int
 run(const struct host_options *opt, int link_fd)
 {
-    struct host h = { .opt = opt, .log_fd = -1, .slave_fd = -1, .tty_fd = -1 };
+    struct host h;
     struct err err = { 0 };
     int status = 0;
-    conn_init(&h.conn, link_fd, opt->is_lossy);
+    if (!init(&h, opt, link_fd))
+        return 1;
     int r = start(&h, &err, &status);
     if (r < 0) {
         fail(&h, r, status, &err);
         return 1;
     }
     host_facts_complete(&h);
-    conn_send(&h.conn, &(struct ipc_message){ .selector = IPC_STARTED });
-    h.feeder = (struct feeder){ .master_fd = h.child.master_fd,
-                                .recorder = opt->keeps_input ? &h.recorder : NULL,
-                                .is_piped = opt->is_input_piped };
+    struct recorder *input_to = opt->keeps_input ? &h.recorder : NULL;
+    h.piped = (struct feeder){ .master_fd = h.child.master_fd,
+                               .recorder = input_to,
+                               .is_piped = true };
+    h.typed = (struct feeder){ .master_fd = h.child.master_fd, .recorder = input_to };
+    set_first_stage(&h);
+    if (h.door_trouble.code)
+        host_say_trouble(&h, h.door_trouble.text);
     if (!opt->has_client)
-        conn_close(&h.conn);
+        host_drop_conn(&h, h.link);
     host_loop_run(&h);
     return 0;
 }

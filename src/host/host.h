@@ -11,8 +11,11 @@
 #include <termios.h>
 
 #include "base/clock.h"
+#include "ipc/socket.h"
 #include "session/id.h"
 #include "tape/writer.h"
+
+enum host_ipc { HOST_IPC_AUTO, HOST_IPC_UDS, HOST_IPC_OFF, HOST_IPC_TCP };
 
 /* All borrowed. */
 struct host_options {
@@ -26,18 +29,24 @@ struct host_options {
     char *const *argv, *const *envp; /* of the command */
     const char *cwd, *name, *role, *task, *parent;
     uint16_t cols, rows;
+    bool has_fixed_cols, has_fixed_rows; /* they stay, whatever terminals are there */
     const struct termios *termios; /* the PTY's; NULL: as for input that is not typed */
 
     int quality;
     uint64_t block_ns;
     enum tape_sync sync;
     bool keeps_input, is_redacting;
+    enum host_ipc ipc_kind;
+    struct ipc_address ipc; /* HOST_IPC_TCP's */
+    bool allows_self;       /* programs inside may use ctl.sock */
 
     bool has_client;     /* false: nobody is attached */
     bool is_detachable;  /* goes on when its client hangs up */
     bool has_terminal;   /* the client's stdin or stdout is one: it may vanish */
     bool is_lossy;       /* its stdout is one: it is skipped forward when it lags */
+    bool can_answer;     /* its stdin, too: that terminal answers queries */
     bool is_input_piped; /* what it sends was not typed */
+    bool has_input;      /* … and it sends something: answers would stand amid it */
     int tty_fd;          /* the terminal that the client makes raw; -1: none */
     struct termios tty_saved, tty_raw;
 };

@@ -2,11 +2,18 @@
 /*
  * host_priv.h -- the state of a host, and what its files do for each other.
  *
- *   host.c     the process: fork, descriptors, start
- *   facts.c    what is known of the session: meta.json
- *   force.c    what an out-file replaces
- *   loop.c     what happens when: PTY, client, timers, signals
- *   ending.c   how a session ends, and what is said of it
+ *   host.c         the process: fork, descriptors, start
+ *   environment.c  what the command's environment says of the session
+ *   facts.c        what is known of the session: meta.json
+ *   force.c        what an out-file replaces
+ *   loop.c         what happens when: PTY, timers, signals
+ *   input.c        input of all clients on its way to the PTY
+ *   door.c         the sockets: who comes in
+ *   crowd.c        all connections: who is sent what, and who is too slow
+ *   stage.c        the size, and whose terminal passes bytes
+ *   keeper.c       the mirror: started, asked, started again
+ *   requests.c     what clients ask for
+ *   ending.c       how a session ends, and what is said of it
  */
 #ifndef HOST_HOST_PRIV_H
 #define HOST_HOST_PRIV_H
@@ -15,12 +22,43 @@
 
 #include "host/conn_priv.h"
 #include "host/feeder_priv.h"
+#include "host/host.h"
 #include "host/recorder_priv.h"
+#include "ipc/socket.h"
 #include "pty/child.h"
 #include "session/folder.h"
+#include "session/lines.h"
 #include "session/meta.h"
 
-enum { HOST_SIGNALS = 5 };
+enum {
+    HOST_SIGNALS = 5,
+    HOST_INPUT_MAX = 64 << 10, /* of one client, on its way to the PTY */
+    HOST_TOKEN_LEN = 32,
+};
+
+#define HOST_NS_A_MS 1000000ULL
+
+/* A socket that others come to. */
+struct door {
+    int fd; /* -1: there is none */
+    enum conn_kind kind;
+    bool is_tcp;
+    uint16_t port; /* … of TCP */
+    uv_poll_t poll;
+};
+
+/* Whose input it was, in the order in which it came. */
+struct debt {
+    uint32_t number;
+    size_t n;
+};
+
+/* A reply that waits for the disk. */
+struct owed {
+    uint32_t number;
+    uint64_t ticket;
+    struct ipc_message m;
+};
 
 struct host {
     const struct host_options *opt;
@@ -29,9 +67,7 @@ struct host {
     struct recorder recorder;
     struct pty_child child;
     int slave_fd; /* ours: as long as it is open, reading never meets an end */
-    struct feeder feeder;
-    struct conn conn;
-    int tty_fd; /* the client's terminal, to be put back; -1: none */
+    int tty_fd;   /* the client's terminal, to be put back; -1: none */
     int log_fd;
 
     struct redact *redact;
@@ -39,20 +75,61 @@ struct host {
     const char **cmd_list;
     struct buf task; /* masked */
 
+    /* environment.c */
+    struct buf env_text;
+    char **envp;
+
     /* loop.c */
     uv_loop_t loop;
-    uv_poll_t pty_poll, conn_poll;
-    int pty_events, conn_events; /* what is polled for now */
+    uv_poll_t pty_poll;
+    int pty_events; /* what is polled for now */
     bool is_pty_closed;
-    uv_async_t news; /* of the tape: it takes more, or has trouble */
-    uv_timer_t tape_timer, rest_timer, lag_timer, input_timer;
+    uv_async_t news; /* of the tape: it takes more, has synced, or has trouble */
+    uv_timer_t tape_timer, rest_timer, input_timer;
     uv_signal_t signals[HOST_SIGNALS];
-    uint64_t turn_at_ns;    /* when the PTY was last read; monotonic */
-    size_t turn_bytes;      /* … and how much came */
+    uint64_t turn_at_ns; /* when the PTY was last read; monotonic */
+    size_t turn_bytes;   /* … and how much came */
+
+    /* input.c */
+    struct feeder piped, typed;
+    struct buf debts; /* struct debt, of `typed` */
+    size_t debts_at;
     uint64_t input_wait_ms; /* until input is tried again */
 
+    /* door.c */
+    struct door doors[2];
+    struct buf sockets_dir;
+    char token[HOST_TOKEN_LEN + 1];
+    struct err door_trouble;
+    uv_timer_t door_timer;
+
+    /* crowd.c */
+    struct conn *conns;
+    struct conn *link, *mirror; /* of them; NULL: gone */
+    uint32_t last_number;
+    struct reel reel;
+    uv_timer_t talk_timer, watch_timer, skip_timer, care_timer;
+
+    /* stage.c */
+    uint16_t cols, rows;
+    uint32_t passing;     /* the client that passes bytes to its terminal; 0: none */
+    uint64_t answer_from; /* IPC_NONE: that terminal answers queries */
+
+    /* keeper.c */
+    pid_t mirror_pid; /* 0: none */
+    uint64_t mirror_at_ns;
+    unsigned mirror_deaths; /* soon after its start, in a row */
+    uint64_t replied_off;   /* queries before it are answered */
+    uv_timer_t mirror_timer;
+
+    /* requests.c */
+    struct session_lines snapshot_lines, instruction_lines;
+    struct buf anchors; /* u64 id and anchor of each snapshot, the latest ones */
+    uint64_t snapshots, instructions, last_instruction_id;
+    struct buf owed; /* struct owed */
+
     /* ending.c */
-    uv_timer_t grace_timer, drain_timer;
+    uv_timer_t grace_timer, drain_timer, leave_timer;
     int stop_signo;      /* why we end it; 0: we do not */
     uint64_t stop_at_ns; /* monotonic */
     bool has_exited;
@@ -60,6 +137,7 @@ struct host {
     uint64_t exit_at_ns; /* monotonic */
     bool is_over;        /* all is on disk, IPC_ENDED is sent */
     bool has_told_trouble;
+    char trouble[sizeof(((struct err *)0)->text)]; /* the latest; "": none */
 };
 
 /* -- loop.c -- */
@@ -67,17 +145,96 @@ struct host {
 /* Before the command runs: descriptors may run out. */
 int host_loop_init(struct host *h, struct err *err);
 void host_loop_run(struct host *h);
-/* The tape has room again, or trouble to tell; from any thread. */
+/* The tape has news; from any thread. */
 void host_on_news(void *ctx);
 /* Polls for what can be done now; after anything has changed. */
 void host_loop_update(struct host *h);
 /* Reads what the PTY has, at most so many times 64 KiB, records and shows it; how much it
  * was. */
 size_t host_drain(struct host *h, unsigned turns);
+void host_set_timer(uv_timer_t *timer, uv_timer_cb fn, bool is_wanted, uint64_t ms);
+
+/* -- input.c -- */
+
+/* Input of a client (NULL: of the mirror); its bytes are copied. */
+void host_input(struct host *h, struct conn *c, struct view bytes);
+void host_input_end(struct host *h);
+bool host_input_waits(const struct host *h);
+void host_pump_input(struct host *h);
+void host_input_update(struct host *h);
+
+/* -- environment.c -- */
+
+/* The caller's, with the session's id and where its recorder listens. */
+int host_make_environment(struct host *h, struct err *err);
+
+/* -- door.c -- */
+
+/* Listens, before the command is forked. What cannot be had by itself (`auto`) is told
+ * later. */
+int host_doors_open(struct host *h, struct err *err);
+int host_doors_init(struct host *h);
+void host_doors_close(struct host *h);
+
+/* -- crowd.c -- */
+
+/* The loop is there: listens to the link. */
+int host_crowd_init(struct host *h);
+/* A connection of its own memory; NULL when there is none, fd is closed then. */
+struct conn *host_add_conn(struct host *h, int fd, enum conn_kind kind);
+/* Gone, for whatever reason: what depends on it follows. */
+void host_drop_conn(struct host *h, struct conn *c);
+struct conn *host_find_conn(struct host *h, uint32_t number);
+/* To all that are subscribed, in order with the output. */
+void host_broadcast(struct host *h, const struct ipc_message *m);
 /* Shows what has just been recorded and begins at off. */
 void host_show(struct host *h, struct view bytes, uint64_t off);
-/* Lets nothing keep the loop alive but the client. */
-void host_loop_close(struct host *h);
+/* Somebody holds the command up. */
+bool host_is_full(struct host *h);
+/* It was skipped or paused, and goes on from here. */
+void host_rejoin(struct host *h, struct conn *c);
+void host_crowd_update(struct host *h);
+/* Those who come in without having anything to say give way to newer ones. */
+void host_make_room(struct host *h);
+/* How many look on, and how many of them only look. */
+void host_count_clients(struct host *h, uint64_t *ret_clients, uint64_t *ret_watchers);
+/* There is no more to come: everyone is told how it ended, and let go. */
+void host_dismiss(struct host *h, const struct ipc_message *ended);
+
+/* -- stage.c -- */
+
+/* The size as the clients that are there want it; the terminal that passes bytes, and who
+ * answers. unshown_off: output from there on was shown to no terminal that answers. */
+void host_set_stage(struct host *h, uint64_t unshown_off);
+bool host_may_mirror_answer(const struct host *h, uint32_t passing);
+struct ipc_message host_stage_message(const struct host *h);
+
+/* -- keeper.c -- */
+
+/* Starts the mirror when it is wanted and not there. */
+void host_keep_mirror(struct host *h);
+void host_reap_mirror(struct host *h);
+/* Its connection is gone. */
+void host_lose_mirror(struct host *h);
+/* The screen for a client, as soon as may be. */
+void host_want_picture(struct host *h, struct conn *c);
+void host_take_screen(struct host *h, const struct ipc_message *m);
+void host_take_reply(struct host *h, const struct ipc_message *m);
+/* One that does not answer is started again. */
+void host_watch_mirror(struct host *h);
+
+/* -- requests.c -- */
+
+/* Opens nothing yet: files appear with their first line. */
+int host_requests_init(struct host *h, struct err *err);
+void host_handle(struct host *h, struct conn *c, const struct ipc_message *m);
+/* It has asked for something that it may not have, or cannot be understood. */
+void host_refuse(struct host *h, struct conn *c, const char *why);
+/* The disk has synced: sends the replies that waited for it. */
+void host_pay(struct host *h, bool is_all);
+/* It is gone without a word. */
+void host_lose_link(struct host *h);
+void host_requests_finish(struct host *h);
 
 /* -- ending.c -- */
 
@@ -89,6 +246,9 @@ void host_reap(struct host *h);
 void host_try_finish(struct host *h);
 /* Tells of new trouble with the disk. */
 void host_tell_trouble(struct host *h);
+void host_say_trouble(struct host *h, const char *text);
+/* All is over: leaves the loop when nobody has anything to read any more. */
+void host_try_leave(struct host *h);
 
 /* -- facts.c -- */
 
@@ -103,6 +263,8 @@ int host_facts_end(struct host *h, struct err *err);
 
 /* With --force: what is there stands aside. */
 int host_force_begin(struct host *h, struct err *err);
+/* Files that belong to a recording of this name are somebody's, too. */
+int host_force_check(struct host *h, struct err *err);
 /* … comes back. */
 void host_force_undo(struct host *h);
 /* … goes. */

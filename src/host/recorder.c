@@ -47,10 +47,11 @@ recorder_now_ns(const struct recorder *r)
     return clock_now_ns(&r->clock);
 }
 
-static void
+static enum tape_append
 append(struct recorder *r, struct tape_record rec)
 {
-    rec.ts_ns = clock_now_ns(&r->clock);
+    if (!rec.ts_ns)
+        rec.ts_ns = clock_now_ns(&r->clock);
     int64_t step_ns = clock_step_ns(&r->clock, &r->clock_base_ns);
     if (step_ns)
         tape_writer_append(r->tape,
@@ -58,14 +59,14 @@ append(struct recorder *r, struct tape_record rec)
                                                  .ts_ns = rec.ts_ns,
                                                  .code = TAPE_MARK_CLOCK,
                                                  .val = (uint32_t)(step_ns / 1000000) });
-    tape_writer_append(r->tape, rec);
+    return tape_writer_append(r->tape, rec);
 }
 
 static struct view
 append_output(struct recorder *r, struct view bytes)
 {
     if (bytes.n)
-        append(r, (struct tape_record){ .tag = TAPE_DATA, .bytes = bytes });
+        (void)append(r, (struct tape_record){ .tag = TAPE_DATA, .bytes = bytes });
     r->byte_off += bytes.n;
     return bytes;
 }
@@ -103,8 +104,8 @@ flush_input(struct recorder *r, bool is_all)
     int e = is_all ? redact_stream_flush(r->in_mask, &r->masked)
                    : redact_stream_rest(r->in_mask, &r->masked);
     if (!e && r->masked.n)
-        append(r, (struct tape_record){ .tag = TAPE_INPUT,
-                                        .bytes = { r->masked.p, r->masked.n } });
+        (void)append(r, (struct tape_record){ .tag = TAPE_INPUT,
+                                              .bytes = { r->masked.p, r->masked.n } });
 }
 
 struct view
@@ -149,9 +150,28 @@ recorder_input(struct recorder *r, struct view bytes, bool is_secret)
     }
     if (!bytes.n)
         return;
-    append(r, (struct tape_record){ .tag = TAPE_INPUT, .bytes = bytes });
+    (void)append(r, (struct tape_record){ .tag = TAPE_INPUT, .bytes = bytes });
     if (is_secret)
-        append(r, (struct tape_record){ .tag = TAPE_MARK, .code = TAPE_MARK_REDACTED });
+        (void)append(
+            r, (struct tape_record){ .tag = TAPE_MARK, .code = TAPE_MARK_REDACTED });
+}
+
+uint64_t
+recorder_seen_off(const struct recorder *r)
+{
+    return r->byte_off + (r->out_mask ? redact_stream_held(r->out_mask) : 0);
+}
+
+enum tape_append
+recorder_snapshot(struct recorder *r, uint64_t id, uint64_t anchor, struct view label,
+                  uint64_t *ret_ts_ns)
+{
+    *ret_ts_ns = clock_now_ns(&r->clock);
+    return append(r, (struct tape_record){ .tag = TAPE_SNAPSHOT,
+                                           .ts_ns = *ret_ts_ns,
+                                           .snapshot_id = id,
+                                           .byte_off = anchor,
+                                           .bytes = label });
 }
 
 void
@@ -161,7 +181,8 @@ recorder_resize(struct recorder *r, uint16_t cols, uint16_t rows)
         redact_stream_resize(r->out_mask, cols);
     if (r->in_mask)
         redact_stream_resize(r->in_mask, cols);
-    append(r, (struct tape_record){ .tag = TAPE_RESIZE, .cols = cols, .rows = rows });
+    (void)append(r,
+                 (struct tape_record){ .tag = TAPE_RESIZE, .cols = cols, .rows = rows });
 }
 
 int

@@ -34,6 +34,10 @@ struct view recorder_flush(struct recorder *r);
 bool recorder_holds(const struct recorder *r);
 /* is_secret: recorded as stars. */
 void recorder_input(struct recorder *r, struct view bytes, bool is_secret);
+/* Of all bytes that were given to it, also those that are held. */
+uint64_t recorder_seen_off(const struct recorder *r);
+enum tape_append recorder_snapshot(struct recorder *r, uint64_t id, uint64_t anchor,
+                                   struct view label, uint64_t *ret_ts_ns);
 void recorder_resize(struct recorder *r, uint16_t cols, uint16_t rows);
 uint64_t recorder_now_ns(const struct recorder *r);
 /* Ends the recording and frees all. */

@@ -72,7 +72,6 @@ enum ipc_answer {
 enum {
     IPC_SUB_WATCH = 1, /* only looks: may say nothing else, and its size does not count */
     IPC_SUB_PICTURE = 2, /* the screen first */
-    IPC_SUB_EXACT = 4,   /* every byte: when it does not read, the command waits */
 };
 
 /* IPC_ENDED's flags. */

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * keeper.c -- the mirror: started, asked for the screen, started again when it dies.
+ *
+ * It is a program of its own (this one, as `ahr mirror`): the host has threads, and
+ * whatever the agent's bytes do to a terminal model is not to be done to the host. While
+ * a user's terminal answers and nobody wants to see the screen there is no hurry.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "host/host_priv.h"
+
+enum {
+    FIRST_MS = 30,  /* a command that ends sooner does without */
+    SOON_MS = 1000, /* one that dies sooner than this is in trouble */
+    RETRY_MS = 50,  /* doubled with each such death */
+    RETRIES = 8,
+    SCREEN_MS = 2000, /* for a picture */
+    STUCK_MS = 10000,
+};
+
+extern char **environ;
+
+/* -- the process -- */
+
+static int
+spawn(pid_t *ret_pid, int fd)
+{
+    static char name[] = "ahr", what[] = "mirror";
+    char *argv[] = { name, what, NULL };
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, fd, STDIN_FILENO);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setsigdefault(&attr, &all);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    int r = posix_spawn(ret_pid, "/proc/self/exe", &files, &attr, argv, environ);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&files);
+    return -r;
+}
+
+static void
+begin(struct host *h, struct conn *c)
+{
+    const char *path = h->folder.tape_path;
+    uint64_t from = h->answer_from;
+    /* What the one before it has answered is answered. */
+    if (from != IPC_NONE && from < h->replied_off)
+        from = h->replied_off;
+    conn_send(c, &(struct ipc_message){
+                     .selector = IPC_BEGIN,
+                     .field = { h->cols, h->rows, h->recorder.byte_off, from },
+                     .bytes = { (const uint8_t *)path, strlen(path) } });
+    c->is_subscribed = c->is_lossy = true;
+    conn_rejoin(c, &h->reel);
+    conn_flush(c, &h->reel);
+}
+
+static void
+start(struct host *h)
+{
+    int ends[2];
+    uv_timer_stop(&h->mirror_timer);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return;
+    int r = spawn(&h->mirror_pid, ends[1]);
+    close(ends[1]);
+    if (r < 0) {
+        host_log(h, "cannot start the mirror: %s", strerror(-r));
+        h->mirror_pid = 0;
+        close(ends[0]);
+        return;
+    }
+    h->mirror_at_ns = clock_mono_ns();
+    h->mirror = host_add_conn(h, ends[0], CONN_MIRROR);
+    if (h->mirror)
+        begin(h, h->mirror);
+}
+
+static void
+on_mirror_timer(uv_timer_t *timer)
+{
+    struct host *h = timer->data;
+    if (!h->mirror && !h->is_over)
+        start(h);
+    host_loop_update(h);
+}
+
+void
+host_keep_mirror(struct host *h)
+{
+    if (h->mirror || h->has_exited || !h->loop.data)
+        return;
+    host_set_timer(&h->mirror_timer, on_mirror_timer, true,
+                   h->mirror_deaths ? (uint64_t)RETRY_MS << h->mirror_deaths : FIRST_MS);
+}
+
+void
+host_reap_mirror(struct host *h)
+{
+    int status;
+    if (h->mirror_pid && waitpid(h->mirror_pid, &status, WNOHANG) == h->mirror_pid)
+        h->mirror_pid = 0;
+}
+
+/* The one that is there is of no use any more. */
+static void
+put_down(struct host *h)
+{
+    if (h->mirror_pid)
+        kill(h->mirror_pid, SIGKILL);
+    if (h->mirror)
+        host_lose_mirror(h);
+}
+
+void
+host_lose_mirror(struct host *h)
+{
+    host_drop_conn(h, h->mirror);
+    if (h->is_over)
+        return;
+    bool is_soon = clock_mono_ns() - h->mirror_at_ns < SOON_MS * HOST_NS_A_MS;
+    h->mirror_deaths = !is_soon                     ? 0
+                       : h->mirror_deaths < RETRIES ? h->mirror_deaths + 1
+                                                    : h->mirror_deaths;
+    host_log(h, "the mirror is gone");
+    host_keep_mirror(h);
+    for (struct conn *c = h->conns; c; c = c->next)
+        if (c->awaits_picture && (c->has_picture_part || !h->mirror))
+            host_rejoin(h, c);
+        else if (c->awaits_picture)
+            host_want_picture(h, c);
+}
+
+void
+host_watch_mirror(struct host *h)
+{
+    uint64_t now_ns = clock_mono_ns();
+    bool is_late = false;
+    for (const struct conn *c = h->conns; c; c = c->next)
+        is_late |= c->awaits_picture &&
+                   now_ns - c->picture_ns >= SCREEN_MS * HOST_NS_A_MS;
+    if (h->mirror && h->mirror->stuck_ns)
+        is_late |= now_ns - h->mirror->stuck_ns >= STUCK_MS * HOST_NS_A_MS;
+    if (is_late)
+        put_down(h);
+}
+
+/* -- pictures -- */
+
+void
+host_want_picture(struct host *h, struct conn *c)
+{
+    if (!h->mirror && !h->mirror_deaths && !h->has_exited)
+        start(h);
+    if (!h->mirror) {
+        host_rejoin(h, c);
+        return;
+    }
+    if (h->mirror->is_skipping)
+        host_rejoin(h, h->mirror);
+    host_broadcast(h,
+                   &(struct ipc_message){ .selector = IPC_SHOW, .field = { c->number } });
+    conn_rejoin(c, &h->reel);
+    c->awaits_picture = true;
+    c->picture_off = h->recorder.byte_off;
+    c->picture_ns = clock_mono_ns();
+    conn_flush(h->mirror, &h->reel);
+}
+
+void
+host_take_screen(struct host *h, const struct ipc_message *m)
+{
+    struct conn *c = host_find_conn(h, (uint32_t)m->field[0]);
+    bool is_last = m->field[1];
+    if (!c || !c->awaits_picture)
+        return;
+    if (is_last && !m->bytes.n && !c->has_picture_part) {
+        host_rejoin(h, c);
+        return;
+    }
+    int r = conn_send(c, &(struct ipc_message){ .selector = IPC_PICTURE,
+                                                .field = { c->picture_off, is_last },
+                                                .bytes = m->bytes });
+    c->has_picture_part = !is_last;
+    c->awaits_picture = !is_last;
+    if (r < 0)
+        host_drop_conn(h, c);
+    else
+        conn_flush(c, &h->reel);
+}
+
+void
+host_take_reply(struct host *h, const struct ipc_message *m)
+{
+    if (m->field[0] > h->replied_off)
+        h->replied_off = m->field[0];
+    host_input(h, NULL, m->bytes);
+}
