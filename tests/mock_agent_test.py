@@ -13,7 +13,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
+from support.fake_recorder import FakeRecorder
 from support.on_pty import OnPty
+from support.public_ipc import INSTRUCT, NONE, NO_ROW, SNAPSHOT
 from support.tap import run, test
 
 AHR, MOCK = (str(Path(arg).resolve()) for arg in sys.argv[1:3])
@@ -159,6 +161,82 @@ def it_kills_itself_in_the_middle_of_a_picture():
             lines = true["final_lines"]
             assert "Thinking…" in "".join(lines[-12:]) and "context left" in lines[-1]
             assert "".join(line + "\n" for line in lines) == rendered(a, data, 80, 24)
+
+
+# -- what it says to its recorder --
+
+def in_fake_recorder(a, *args, refuse=None, status=0):
+    """What it says to a recorder that listens, and the truth about it."""
+    with FakeRecorder([MOCK, "--no-wait", *args, *told(a.dir)], a.dir, refuse) as fake:
+        assert fake.serve() == status, fake.pty.bytes[-500:]
+    true, data = truth(a.dir)
+    assert fake.pty.bytes == data
+    return fake.requests, true
+
+
+@test
+def snapshots_are_taken_at_the_bytes_that_are_told():
+    with Ahr(AHR) as a:
+        for seed in SEEDS:
+            requests, true = in_fake_recorder(a, "--seed", seed, "--steps", 20, "--snapshots",
+                                              "--snapshot-base", 1000)
+            ends = [step["end_byte"] for step in true["steps"]]
+            assert [snap["anchor_byte"] for snap in true["snapshots"]] == ends
+            assert [snap["id"] for snap in true["snapshots"]] == list(range(1000, 1020))
+            assert [snap["label"] for snap in true["snapshots"]] == [
+                "after " + step["kind"] for step in true["steps"]]
+            assert requests == [("ipc.sock", SNAPSHOT, [snap["id"]], snap["label"],
+                                 snap["anchor_byte"]) for snap in true["snapshots"]]
+            for snap in true["snapshots"]:
+                assert snap["reply"] == {"id": snap["id"], "anchor_byte": snap["anchor_byte"],
+                                         "ts_ns": 1}
+            assert "instructions" not in true
+
+
+@test
+def instructions_belong_to_the_bytes_that_are_told():
+    with Ahr(AHR) as a:
+        requests, true = in_fake_recorder(a, "--snapshots", "--instruct")
+        said = [request for request in requests if request[1] == INSTRUCT]
+        ends = [step["end_byte"] for step in true["steps"]]
+        assert len(said) == len(true["instructions"]) == len(ends) == 12
+        for n, (request, one) in enumerate(zip(said, true["instructions"])):
+            where, _, (anchor, snapshot_id, row, typed), text, now = request
+            assert (where, row, typed, text, now) == ("ctl.sock", NO_ROW, 0, one["text"], ends[n])
+            assert one["text"].startswith(f"{n + 1}: after the {true['steps'][n]['kind']}, ")
+            assert anchor == (ends[n - 1] if n % 3 == 1 else NONE)
+            assert snapshot_id == (true["snapshots"][n]["id"] if n % 3 == 2 else NONE)
+            assert one["snapshot_id"] == (None if snapshot_id == NONE else snapshot_id)
+            assert one["anchor_byte"] == one["reply"]["anchor_byte"] == ends[n - (n % 3 == 1)]
+
+
+@test
+def what_it_says_changes_no_byte():
+    with Ahr(AHR) as a:
+        in_fake_recorder(a, "--snapshots", "--instruct")
+        assert truth(a.dir)[1] == plain()
+
+
+@test
+def a_refusal_is_told_and_it_goes_on():
+    with Ahr(AHR) as a:
+        requests, true = in_fake_recorder(a, "--snapshots", "--instruct", "--exit", 3,
+                                          refuse="not now – später", status=3)
+        assert len(requests) == 24
+        for one in true["snapshots"] + true["instructions"]:
+            assert one["reply"] == {"error": "not now – später"}
+
+
+@test
+def without_a_recorder_it_says_why_it_cannot():
+    for option in ("--snapshots", "--instruct"):
+        for address, why in ((None, "AHR_IPC is not set"), ("tcp:127.0.0.1:9", "is no path"),
+                             ("/nonexistent/ipc.sock", "No such file")):
+            env = {k: v for k, v in os.environ.items() if k != "AHR_IPC"}
+            done = subprocess.run([MOCK, "--no-wait", option], capture_output=True, check=False,
+                                  env=env if address is None else {**env, "AHR_IPC": address})
+            assert done.returncode == 1 and done.stdout == b"", done
+            assert f"mock_agent: {option}: " in done.stderr.decode() and why in done.stderr.decode()
 
 
 # -- recorded --

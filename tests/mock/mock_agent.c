@@ -8,6 +8,11 @@
  * end. With --truth FILE it tells at its end, before it exits or kills itself: how many
  * bytes it wrote, at which byte each step ended, and the text that a terminal shows in
  * the end, with all that has scrolled off (null if the terminal was resized meanwhile).
+ *
+ * Inside of a recorder it takes a snapshot behind each step (--snapshots) and gives
+ * itself instructions (--instruct, for which the session must be recorded with
+ * --allow-self). The truth then lists each with the byte that it belongs to, and what was
+ * replied.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,13 +29,15 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "mock/notify.h"
 #include "mock/steps.h"
 #include "support/rng.h"
 
 struct options {
-    uint64_t seed, steps, min_bytes, rate, cols, rows, exit;
+    uint64_t seed, steps, min_bytes, rate, cols, rows, exit, snapshot_base;
     int kill_signal; /* 0: none */
     double speed;
+    bool takes_snapshots, is_instructed;
     const char *only, *truth, *bytes;
 };
 
@@ -47,6 +54,9 @@ static const char usage[] =
     "  --cols N --rows N    the size, unless stdout is a terminal\n"
     "  --exit N             exit with that status\n"
     "  --kill-self SIGNAL   die of it in the middle of a picture: KILL, SEGV, 9\n"
+    "  --snapshots          take one behind each step, of the recorder of $AHR_IPC\n"
+    "  --snapshot-base N    the first one's id, by default 1\n"
+    "  --instruct           give itself an instruction behind each step\n"
     "  --truth FILE         write what is true, as JSON\n"
     "  --bytes FILE         write the bytes there too; never fewer than to stdout\n";
 
@@ -92,18 +102,31 @@ enum {
     OPT_ROWS,
     OPT_EXIT,
     OPT_KILL_SELF,
+    OPT_SNAPSHOTS,
+    OPT_SNAPSHOT_BASE,
+    OPT_INSTRUCT,
     OPT_TRUTH,
     OPT_BYTES,
 };
 
 static const struct option long_options[] = {
-    { "seed", 1, 0, OPT_SEED },           { "steps", 1, 0, OPT_STEPS },
-    { "min-bytes", 1, 0, OPT_MIN_BYTES }, { "only", 1, 0, OPT_ONLY },
-    { "speed", 1, 0, OPT_SPEED },         { "no-wait", 0, 0, OPT_NO_WAIT },
-    { "rate", 1, 0, OPT_RATE },           { "cols", 1, 0, OPT_COLS },
-    { "rows", 1, 0, OPT_ROWS },           { "exit", 1, 0, OPT_EXIT },
-    { "kill-self", 1, 0, OPT_KILL_SELF }, { "truth", 1, 0, OPT_TRUTH },
-    { "bytes", 1, 0, OPT_BYTES },         { 0 },
+    { "seed", 1, 0, OPT_SEED },
+    { "steps", 1, 0, OPT_STEPS },
+    { "min-bytes", 1, 0, OPT_MIN_BYTES },
+    { "only", 1, 0, OPT_ONLY },
+    { "speed", 1, 0, OPT_SPEED },
+    { "no-wait", 0, 0, OPT_NO_WAIT },
+    { "rate", 1, 0, OPT_RATE },
+    { "cols", 1, 0, OPT_COLS },
+    { "rows", 1, 0, OPT_ROWS },
+    { "exit", 1, 0, OPT_EXIT },
+    { "kill-self", 1, 0, OPT_KILL_SELF },
+    { "snapshots", 0, 0, OPT_SNAPSHOTS },
+    { "snapshot-base", 1, 0, OPT_SNAPSHOT_BASE },
+    { "instruct", 0, 0, OPT_INSTRUCT },
+    { "truth", 1, 0, OPT_TRUTH },
+    { "bytes", 1, 0, OPT_BYTES },
+    { 0 },
 };
 
 static void
@@ -143,6 +166,15 @@ set_option(struct options *o, int opt, const char *arg)
     case OPT_KILL_SELF:
         o->kill_signal = signal_number(arg);
         break;
+    case OPT_SNAPSHOTS:
+        o->takes_snapshots = true;
+        break;
+    case OPT_SNAPSHOT_BASE:
+        o->snapshot_base = number(arg, UINT32_MAX);
+        break;
+    case OPT_INSTRUCT:
+        o->is_instructed = true;
+        break;
     case OPT_TRUTH:
         o->truth = arg;
         break;
@@ -158,7 +190,9 @@ set_option(struct options *o, int opt, const char *arg)
 static struct options
 parse(int argc, char **argv)
 {
-    struct options o = { .seed = 1, .steps = 12, .cols = 80, .rows = 24, .speed = 1 };
+    struct options o = {
+        .seed = 1, .steps = 12, .cols = 80, .rows = 24, .speed = 1, .snapshot_base = 1
+    };
     int opt;
     while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
         set_option(&o, opt, optarg);
@@ -228,6 +262,14 @@ lines_json(struct json *j, const struct page *p)
 }
 
 static void
+list_json(struct json *j, const char *key, const struct json *list)
+{
+    json_key(j, key);
+    buf_append(j->out, list->out->p, list->out->n);
+    j->comma = true;
+}
+
+static void
 truth_json(struct buf *out, const struct agent *a, const struct options *o)
 {
     struct json j = { .out = out };
@@ -242,9 +284,11 @@ truth_json(struct buf *out, const struct agent *a, const struct options *o)
     json_u64(&j, a->page.resizes);
     json_key(&j, "total_bytes");
     json_u64(&j, a->page.total_bytes);
-    json_key(&j, "steps");
-    buf_append(out, a->steps.out->p, a->steps.out->n);
-    j.comma = true;
+    list_json(&j, "steps", &a->steps);
+    if (o->takes_snapshots)
+        list_json(&j, "snapshots", &a->snapshots);
+    if (o->is_instructed)
+        list_json(&j, "instructions", &a->instructs);
     json_key(&j, "final_lines");
     lines_json(&j, &a->page);
     json_close(&j, '}');
@@ -292,22 +336,65 @@ kill_self(int sig)
     die(sigabbrev_np(sig), "does not kill");
 }
 
+static int
+reach_recorder(const char *option, const char *socket)
+{
+    int fd = notify_open(socket);
+    if (fd == -ENOENT && !getenv("AHR_IPC"))
+        die(option, "AHR_IPC is not set: this is no session of a recorder");
+    if (fd == -EINVAL)
+        die(option, "AHR_IPC is no path of a socket");
+    if (fd < 0)
+        die(option, strerror(-fd));
+    return fd;
+}
+
+/* The lists of the truth, as JSON. */
+struct lists {
+    struct buf steps, snapshots, instructs;
+};
+
 static void
-init(struct agent *a, struct buf *steps, const struct options *o)
+lists_release(struct lists *l)
+{
+    buf_release(&l->steps);
+    buf_release(&l->snapshots);
+    buf_release(&l->instructs);
+}
+
+static void
+init(struct agent *a, struct lists *lists, const struct options *o)
 {
     *a = (struct agent){ .rng = rng_seed((uint32_t)o->seed),
                          .speed = o->speed,
                          .rate = o->rate,
-                         .steps = { .out = steps },
+                         .steps = { .out = &lists->steps },
+                         .snapshots = { .out = &lists->snapshots },
+                         .instructs = { .out = &lists->instructs },
+                         .ipc_fd = -1,
+                         .ctl_fd = -1,
+                         .next_snapshot_id = o->snapshot_base,
                          .started_ns = clock_mono_ns() };
     if (page_init(&a->page, (unsigned)o->cols, (unsigned)o->rows) < 0)
         die("page", strerror(ENOMEM));
     a->page.keeps_lines = o->truth;
+    if (o->takes_snapshots)
+        a->ipc_fd = reach_recorder("--snapshots", NULL);
+    if (o->is_instructed)
+        a->ctl_fd = reach_recorder("--instruct", "ctl.sock");
     if (!o->bytes)
         return;
     a->page.copy_fd = open(o->bytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (a->page.copy_fd < 0)
         die(o->bytes, strerror(errno));
+}
+
+static void
+each_list(struct agent *a, void (*bracket)(struct json *, char), char which)
+{
+    struct json *lists[] = { &a->steps, &a->snapshots, &a->instructs };
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        bracket(lists[i], which);
 }
 
 int
@@ -316,16 +403,16 @@ main(int argc, char **argv)
     struct options o = parse(argc, argv);
     struct termios before;
     struct agent a;
-    AUTO(buf) steps = { 0 };
+    struct lists lists = { 0 };
     hold_winch();
     read_size(&o);
-    init(&a, &steps, &o);
+    init(&a, &lists, &o);
     bool has_terminal = take_terminal(&before);
-    json_open(&a.steps, '[');
+    each_list(&a, json_open, '[');
     int r = work(&a, &o);
     if (r < 0)
-        die("stdout", strerror(-r));
-    json_close(&a.steps, ']');
+        die(a.troubled ? a.troubled : "stdout", strerror(-r));
+    each_list(&a, json_close, ']');
     if (o.truth)
         write_truth(&a, &o);
     if (o.kill_signal)
@@ -333,5 +420,6 @@ main(int argc, char **argv)
     if (has_terminal)
         tcsetattr(STDOUT_FILENO, TCSANOW, &before);
     page_release(&a.page);
+    lists_release(&lists);
     return (int)o.exit;
 }

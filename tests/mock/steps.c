@@ -9,12 +9,14 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "mock/notify.h"
 #include "support/rng.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -285,9 +287,83 @@ steps_has(const char *kind)
     return find(kind) != NULL;
 }
 
-/* All bytes of the step have been written. Here the agent will take snapshots and be
- * given instructions: page.total_bytes is the byte that they are anchored at. */
+/* -- what the recorder is told -- */
+
 static void
+reply_json(struct json *j, const struct notify_reply *reply)
+{
+    json_key(j, "reply");
+    json_open(j, '{');
+    if (reply->is_done) {
+        json_key(j, "id");
+        json_u64(j, reply->id);
+        json_key(j, "anchor_byte");
+        json_u64(j, reply->anchor_byte);
+        json_key(j, "ts_ns");
+        json_u64(j, reply->ts_ns);
+    } else {
+        json_key(j, "error");
+        json_str(j, reply->text);
+    }
+    json_close(j, '}');
+}
+
+static int
+take_snapshot(struct agent *a, const struct step *s)
+{
+    struct notify_reply reply;
+    char label[32];
+    snprintf(label, sizeof(label), "after %s", s->kind);
+    uint64_t id = a->next_snapshot_id++;
+    int r = notify_snapshot(a->ipc_fd, id, label, &reply);
+    if (r < 0)
+        return r;
+    struct json *j = &a->snapshots;
+    json_open(j, '{');
+    json_key(j, "id");
+    json_u64(j, id);
+    json_key(j, "label");
+    json_str(j, label);
+    json_key(j, "anchor_byte");
+    json_u64(j, a->page.total_bytes);
+    reply_json(j, &reply);
+    json_close(j, '}');
+    return 0;
+}
+
+/* In turn: where the agent is now, at a byte of the past, at the snapshot just taken. */
+static int
+be_instructed(struct agent *a, const struct step *s)
+{
+    struct notify_reply reply;
+    char text[64];
+    unsigned n = a->told++, way = n % 3;
+    bool is_at_snapshot = way == 2 && a->ipc_fd >= 0;
+    uint64_t anchor = way == 1 ? a->last_end_byte : NOTIFY_NONE;
+    uint64_t snapshot = is_at_snapshot ? a->next_snapshot_id - 1 : NOTIFY_NONE;
+    snprintf(text, sizeof(text), "%u: after the %s, “go on” \\ 続けて", n + 1, s->kind);
+    int r = notify_instruct(a->ctl_fd, anchor, snapshot, text, &reply);
+    if (r < 0)
+        return r;
+    struct json *j = &a->instructs;
+    json_open(j, '{');
+    json_key(j, "text");
+    json_str(j, text);
+    json_key(j, "anchor_byte");
+    json_u64(j, way == 1 ? anchor : a->page.total_bytes);
+    json_key(j, "snapshot_id");
+    if (is_at_snapshot)
+        json_u64(j, snapshot);
+    else
+        json_none(j);
+    reply_json(j, &reply);
+    json_close(j, '}');
+    return 0;
+}
+
+/* All bytes of the step have been written, and output is not processed: page.total_bytes
+ * is where the recorder, too, must see the agent. */
+static int
 step_done(struct agent *a, const struct step *s)
 {
     json_open(&a->steps, '{');
@@ -296,6 +372,13 @@ step_done(struct agent *a, const struct step *s)
     json_key(&a->steps, "end_byte");
     json_u64(&a->steps, a->page.total_bytes);
     json_close(&a->steps, '}');
+    int r = a->ipc_fd >= 0 ? take_snapshot(a, s) : 0;
+    if (r == 0 && a->ctl_fd >= 0)
+        r = be_instructed(a, s);
+    a->last_end_byte = a->page.total_bytes;
+    if (r < 0)
+        a->troubled = "the recorder";
+    return r;
 }
 
 int
@@ -310,9 +393,7 @@ steps_run(struct agent *a, const char *kind)
         return r;
     region_draw(&a->page, &a->shown);
     r = page_flush(p);
-    if (r == 0)
-        step_done(a, s);
-    return r;
+    return r < 0 ? r : step_done(a, s);
 }
 
 int

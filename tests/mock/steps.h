@@ -13,7 +13,12 @@ struct agent {
     uint64_t rate;       /* bytes a second, whatever the pauses; 0: by the pauses */
     uint64_t started_ns; /* clock_mono_ns() */
     struct region shown;
-    struct json steps; /* of each step: its kind, and the byte at which it ended */
+    struct json steps;    /* of each step: its kind, and the byte at which it ended */
+    int ipc_fd, ctl_fd;   /* of the recorder; -1: not spoken to */
+    const char *troubled; /* by whom, when a step has failed */
+    uint64_t next_snapshot_id, last_end_byte;
+    unsigned told;                    /* instructions so far */
+    struct json snapshots, instructs; /* of each: what is true, and the reply */
 };
 
 /* Is there a kind of step of this name? */
