@@ -22,13 +22,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
+from support.mounts import mounted, own_mounts, sh
 from support.processes import wait_for
 from support.tap import Skip, run, test
 
 AHR = sys.argv[1]
 SHIM = str(Path(sys.argv[2]).resolve()) if len(sys.argv) > 2 else None
 
-ON_ITS_OWN = "AHR_TEST_OWN_MOUNTS"
 KIB, MIB = 1 << 10, 1 << 20
 STATUS = 7
 GOES_ON = "; the command goes on"
@@ -152,25 +152,6 @@ class Recording:
 
     def meta(self, sid, kind="sessions"):
         return json.loads((self.home / kind / sid / "session.meta.json").read_text())
-
-
-def sh(*args):
-    return subprocess.run([str(a) for a in args], capture_output=True, text=True)
-
-
-@contextmanager
-def mounted(where, *args):
-    """Or says why that cannot be tried here. Nobody outside our namespace sees it."""
-    if not os.environ.get(ON_ITS_OWN):
-        raise Skip("mounting needs root and a mount namespace")
-    where.mkdir()
-    done = sh("mount", *args, where)
-    if done.returncode:
-        raise Skip(f"cannot mount here: {done.stderr.strip()}")
-    try:
-        yield
-    finally:
-        wait_for(lambda: sh("umount", where).returncode == 0, "umount")
 
 
 # -- full --
@@ -402,15 +383,6 @@ def a_file_that_took_the_recordings_name_is_left_alone():
         rec.told_once("x.ahr' was replaced by another file; the recording goes on as")
         assert (a.dir / "x.ahr").read_bytes() == b"a diary"
         rec.expect_whole(a.dir / "x.ahr.kept")
-
-
-def own_mounts():
-    """Goes on in a mount namespace of its own, where that is allowed."""
-    if os.environ.get(ON_ITS_OWN) or os.geteuid() or not shutil.which("unshare"):
-        return
-    if sh("unshare", "-m", "true").returncode == 0:
-        os.environ[ON_ITS_OWN] = "1"
-        os.execvp("unshare", ["unshare", "-m", sys.executable, *sys.argv])
 
 
 own_mounts()
