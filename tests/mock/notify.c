@@ -150,7 +150,8 @@ ask(int fd, uint8_t *request, uint8_t *p, const char *text, struct notify_reply 
     memcpy(frame + head, text, n);
     int r = send_all(fd, frame, head + n);
     free(frame);
-    return r < 0 ? r : receive_reply(fd, ret);
+    /* One that has hung up may have said why. */
+    return r < 0 && r != -EPIPE && r != -ECONNRESET ? r : receive_reply(fd, ret);
 }
 
 int
