@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+import signal
 import socket
 import stat
 import struct
@@ -24,7 +25,7 @@ TESTS_DIR = Path(__file__).resolve().parent
 sys.path.insert(0, str(TESTS_DIR))
 from support.live import HUSH, Session, by_hand, kinds, lines, taken
 from support.mounts import mounted, own_mounts
-from support.processes import kill, wait_for
+from support.processes import kill, state, wait_for
 from support.public_ipc import (ANCHOR, AUTH, DETACH, HANGUP, INPUT, LABEL_MAX, RESIZE, SNAPSHOT,
                                 SNAPSHOT_MANUAL, STATE, STATUS, STOP, SUBSCRIBE,
                                 HungUp, Peer, Refused, frame, instruct, snap, snapshot, with_text)
@@ -246,6 +247,18 @@ def half_a_frame_and_a_close_harm_nobody():
                 peer.send(snapshot(6, "never heard"))
         s.still_works(7)
         assert {one.id for one in s.end()} in ({6, 7}, {7})
+
+
+@test
+def whoever_has_said_all_still_gets_the_reply():
+    with Recorder(AHR) as a, Session(a) as s, Peer(s.ipc) as peer:
+        kill(s.host, signal.SIGSTOP)  # it is to find request and end together
+        wait_for(lambda: state(s.host) == "T")
+        peer.send(snapshot(1) + snapshot(2))
+        peer.socket.shutdown(socket.SHUT_WR)
+        kill(s.host, signal.SIGCONT)
+        assert [peer.done().id, peer.done().id] == [1, 2]
+        assert len(s.end()) == 2
 
 
 # -- many --
@@ -504,6 +517,7 @@ def killed_while_asked(draw, n):
             folder = a.live()
             cut(folder / "session.snapshots.jsonl")
             a.ok("recover", "--all")
+            assert not list(a.home.rglob("*.sock")), "sockets are left"
             found = taken(a.session())
             heard = [tuple(map(int, line.split())) for line in replies.read_text().splitlines()]
             assert len(heard) >= count
@@ -515,7 +529,6 @@ def killed_while_asked(draw, n):
             whole = {p.name: p.read_bytes() for p in a.session().iterdir()}
             a.ok("recover", "--all")
             assert whole == {p.name: p.read_bytes() for p in a.session().iterdir()}
-            assert not list(a.home.rglob("*.sock"))
     except BaseException:
         print(f"# {what}")
         raise

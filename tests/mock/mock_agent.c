@@ -336,8 +336,9 @@ kill_self(int sig)
     die(sigabbrev_np(sig), "does not kill");
 }
 
-static int
-reach_recorder(const char *option, const char *socket)
+/* Fails now rather than behind the first step. */
+static void
+find_recorder(const char *option, const char *socket)
 {
     int fd = notify_open(socket);
     if (fd == -ENOENT && !getenv("AHR_IPC"))
@@ -346,7 +347,7 @@ reach_recorder(const char *option, const char *socket)
         die(option, "AHR_IPC is no path of a socket");
     if (fd < 0)
         die(option, strerror(-fd));
-    return fd;
+    close(fd);
 }
 
 /* The lists of the truth, as JSON. */
@@ -371,17 +372,17 @@ init(struct agent *a, struct lists *lists, const struct options *o)
                          .steps = { .out = &lists->steps },
                          .snapshots = { .out = &lists->snapshots },
                          .instructs = { .out = &lists->instructs },
-                         .ipc_fd = -1,
-                         .ctl_fd = -1,
+                         .takes_snapshots = o->takes_snapshots,
+                         .is_instructed = o->is_instructed,
                          .next_snapshot_id = o->snapshot_base,
                          .started_ns = clock_mono_ns() };
     if (page_init(&a->page, (unsigned)o->cols, (unsigned)o->rows) < 0)
         die("page", strerror(ENOMEM));
     a->page.keeps_lines = o->truth;
     if (o->takes_snapshots)
-        a->ipc_fd = reach_recorder("--snapshots", NULL);
+        find_recorder("--snapshots", NULL);
     if (o->is_instructed)
-        a->ctl_fd = reach_recorder("--instruct", "ctl.sock");
+        find_recorder("--instruct", "ctl.sock");
     if (!o->bytes)
         return;
     a->page.copy_fd = open(o->bytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -308,6 +308,7 @@ reply_json(struct json *j, const struct notify_reply *reply)
     json_close(j, '}');
 }
 
+/* By a connection of its own: a step may take longer than a recorder waits. */
 static int
 take_snapshot(struct agent *a, const struct step *s)
 {
@@ -315,7 +316,10 @@ take_snapshot(struct agent *a, const struct step *s)
     char label[32];
     snprintf(label, sizeof(label), "after %s", s->kind);
     uint64_t id = a->next_snapshot_id++;
-    int r = notify_snapshot(a->ipc_fd, id, label, &reply);
+    int fd = notify_open(NULL);
+    int r = fd < 0 ? fd : notify_snapshot(fd, id, label, &reply);
+    if (fd >= 0)
+        close(fd);
     if (r < 0)
         return r;
     struct json *j = &a->snapshots;
@@ -338,11 +342,14 @@ be_instructed(struct agent *a, const struct step *s)
     struct notify_reply reply;
     char text[64];
     unsigned n = a->told++, way = n % 3;
-    bool is_at_snapshot = way == 2 && a->ipc_fd >= 0;
+    bool is_at_snapshot = way == 2 && a->takes_snapshots;
     uint64_t anchor = way == 1 ? a->last_end_byte : NOTIFY_NONE;
     uint64_t snapshot = is_at_snapshot ? a->next_snapshot_id - 1 : NOTIFY_NONE;
     snprintf(text, sizeof(text), "%u: after the %s, “go on” \\ 続けて", n + 1, s->kind);
-    int r = notify_instruct(a->ctl_fd, anchor, snapshot, text, &reply);
+    int fd = notify_open("ctl.sock");
+    int r = fd < 0 ? fd : notify_instruct(fd, anchor, snapshot, text, &reply);
+    if (fd >= 0)
+        close(fd);
     if (r < 0)
         return r;
     struct json *j = &a->instructs;
@@ -372,8 +379,8 @@ step_done(struct agent *a, const struct step *s)
     json_key(&a->steps, "end_byte");
     json_u64(&a->steps, a->page.total_bytes);
     json_close(&a->steps, '}');
-    int r = a->ipc_fd >= 0 ? take_snapshot(a, s) : 0;
-    if (r == 0 && a->ctl_fd >= 0)
+    int r = a->takes_snapshots ? take_snapshot(a, s) : 0;
+    if (r == 0 && a->is_instructed)
         r = be_instructed(a, s);
     a->last_end_byte = a->page.total_bytes;
     if (r < 0)

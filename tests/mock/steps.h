@@ -13,9 +13,9 @@ struct agent {
     uint64_t rate;       /* bytes a second, whatever the pauses; 0: by the pauses */
     uint64_t started_ns; /* clock_mono_ns() */
     struct region shown;
-    struct json steps;    /* of each step: its kind, and the byte at which it ended */
-    int ipc_fd, ctl_fd;   /* of the recorder; -1: not spoken to */
-    const char *troubled; /* by whom, when a step has failed */
+    struct json steps; /* of each step: its kind, and the byte at which it ended */
+    bool takes_snapshots, is_instructed; /* by the recorder that it runs in */
+    const char *troubled;                /* by whom, when a step has failed */
     uint64_t next_snapshot_id, last_end_byte;
     unsigned told;                    /* instructions so far */
     struct json snapshots, instructs; /* of each: what is true, and the reply */
