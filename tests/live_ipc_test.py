@@ -410,7 +410,6 @@ def over_tcp_the_token_comes_first():
         assert not (a.live() / "ipc.sock").exists()
         with Peer(s.ipc, token) as peer:
             assert [peer.snapshot(n).id for n in (1, 2)] == [1, 2]
-        assert by_hand(a, "--id", 3, env={"AHR_IPC": s.ipc, "AHR_IPC_TOKEN": token})["id"] == 3
         wrong = ["", token[:-1], token + "0", token[:-1] + ("1" if token[-1] == "0" else "0"),
                  token.upper() if token.upper() != token else "0", "\0" * len(token)]
         for number, other in enumerate(wrong):
@@ -429,11 +428,19 @@ def over_tcp_the_token_comes_first():
             with Peer(s.ipc, token) as peer:
                 peer.send(request)
                 peer.is_turned_away()
+        is_nowhere(a, token, s)
+        assert [one.id for one in s.end()] == [1, 2]
+        is_nowhere(a, token)
+
+
+@test
+def a_snapshot_by_hand_goes_over_tcp():
+    with Recorder(AHR) as a, Session(a, "--ipc", "tcp:127.0.0.1:0") as s:
+        token = s.env["AHR_IPC_TOKEN"]
+        assert by_hand(a, "--id", 3, env={"AHR_IPC": s.ipc, "AHR_IPC_TOKEN": token})["id"] == 3
         a.fails(1, "snapshot", env={"AHR_IPC": s.ipc, "AHR_IPC_TOKEN": "0" * len(token)})
         a.fails(1, "snapshot", env={"AHR_IPC": s.ipc})
-        is_nowhere(a, token, s)
-        assert [one.id for one in s.end()] == [1, 2, 3]
-        is_nowhere(a, token)
+        assert [one.id for one in s.end()] == [3]
 
 
 def is_nowhere(a, token, s=None):
