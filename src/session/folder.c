@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "session/sockets.h"
 
 enum { STALE_S = 60 }; /* a recorder takes its new folder's lock sooner */
 
@@ -329,6 +330,7 @@ int
 session_folder_finish(struct session_folder *f, struct err *err)
 {
     int r;
+    session_sockets_remove(f->dir);
     if (!f->is_outside)
         r = move_to_sessions(f, err);
     else if ((r = vanish(f)) < 0)
@@ -340,6 +342,7 @@ session_folder_finish(struct session_folder *f, struct err *err)
 void
 session_folder_discard(struct session_folder *f)
 {
+    session_sockets_remove(f->dir);
     (void)vanish(f);
     let_go(f);
 }
@@ -415,6 +418,18 @@ session_folder_take(struct session_folder *ret, const char *home, const char *id
     if (r == -ENOENT)
         return err_set(err, ERR_MISSING, "no session '%s' in '%s/live'", id, home);
     return err_code(err, r, "cannot lock '%s/live/%s'", home, id);
+}
+
+bool
+session_folder_is_held(const char *home, const char *id)
+{
+    char *path = format("%s/live/%s/lock", home, id);
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    bool is_held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return is_held;
 }
 
 /* Left by a recorder that did not get to the rename, or that was killed while it removed

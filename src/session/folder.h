@@ -33,8 +33,8 @@ struct session_folder {
 int session_folder_make(struct session_folder *ret, const char *home, const char *id,
                         const char *out_file, struct err *err);
 /* The session has ended: to sessions/<id>, its folders synced; outside: live/<id> is
- * removed. The paths in *f follow. The lock is let go, also when it fails; one that a
- * killed process has left in sessions/<id> means nothing. */
+ * removed; its sockets are, in any case. The paths in *f follow. The lock is let go, also
+ * when it fails; one that a killed process has left in sessions/<id> means nothing. */
 int session_folder_finish(struct session_folder *f, struct err *err);
 /* Nothing was recorded after all: removes live/<id> with what is in it. */
 void session_folder_discard(struct session_folder *f);
@@ -47,6 +47,9 @@ void session_folder_release(struct session_folder *f);
  */
 int session_folder_take(struct session_folder *ret, const char *home, const char *id,
                         struct err *err);
+/* Is live/<id> being recorded (or recovered) right now? Asks without being in anybody's
+ * way for longer than the question takes. */
+bool session_folder_is_held(const char *home, const char *id);
 /* Removes what recorders have left in live/ before they had begun (.new-*): what nobody
  * holds and is older than a minute. */
 void session_folder_sweep(const char *home);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* library_test.c -- sessions of a home: found, listed, and ended by one of many. */
+#include <errno.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "library/reach.h"
 #include "library/recover.h"
 #include "session/meta.h"
 #include "support/kit.h"
@@ -152,6 +155,112 @@ those_without_a_recorder_are_listed(void **state)
     fclose(lock);
 }
 
+/* -- reached -- */
+
+/* Somebody holds the lock of this session of live/ until it is closed. */
+static FILE *
+hold(const char *id)
+{
+    AUTO(buf) path = { 0 };
+    buf_printf(&path, LIVE "%s/lock", id);
+    FILE *lock = fopen(buf_str(&path), "we");
+    assert_int_equal(flock(fileno(lock), LOCK_EX), 0);
+    return lock;
+}
+
+static void
+assert_out_of_reach(const char *what, const char *why)
+{
+    struct library_live live;
+    struct err err;
+    assert_int_equal(library_reach(&live, what, &err), ERR_MISSING);
+    assert_string_equal(err.text, why);
+}
+
+static void
+a_held_session_is_reached_by_its_socket(void **state)
+{
+    (void)state;
+    AUTO(library_live) live = { 0 };
+    struct err err;
+    add_meta(LIVE FIRST, FIRST, "mine", 5);
+    FILE *lock = hold(FIRST);
+    assert_int_equal(library_reach(&live, "mine", &err), 0);
+    assert_string_equal(live.found.id, FIRST);
+    assert_non_null(strstr(buf_str(&live.ctl_path), "/live/" FIRST "/ctl.sock"));
+    assert_non_null(
+        strstr(buf_str(&live.done_tape_path), "/sessions/" FIRST "/session.ahr"));
+    assert_int_equal(chmod(LIVE FIRST, 0755), 0);
+    library_live_release(&live);
+    live = (struct library_live){ 0 };
+    assert_int_equal(library_reach(&live, "mine", &err), -EPERM);
+    fclose(lock);
+}
+
+static void
+a_recording_elsewhere_stays_there(void **state)
+{
+    (void)state;
+    AUTO(library_live) live = { 0 };
+    static const char out_file[] = "/elsewhere/x.ahr\n";
+    assert_int_equal(file_make_dirs(LIVE FIRST), 0);
+    assert_int_equal(
+        file_replace(LIVE FIRST "/out-file",
+                     (struct view){ (const uint8_t *)out_file, strlen(out_file) }, false,
+                     NULL),
+        0);
+    FILE *lock = hold(FIRST);
+    assert_int_equal(library_reach(&live, FIRST, NULL), 0);
+    assert_string_equal(buf_str(&live.done_tape_path), "/elsewhere/x.ahr");
+    fclose(lock);
+}
+
+static void
+the_last_one_is_the_newest_that_is_held(void **state)
+{
+    (void)state;
+    static const char *const whats[] = { NULL, "last" };
+    assert_out_of_reach(NULL, "no session is being recorded");
+    add_meta(LIVE FIRST, FIRST, "a", 7);
+    add_meta(LIVE SECOND, SECOND, "b", 6);
+    add_meta(LIVE THIRD, THIRD, "gone", 9);
+    add_meta(SESSIONS "2026-01-04" UUID "3", "2026-01-04" UUID "3", "ended", 10);
+    assert_out_of_reach("last", "no session is being recorded");
+    FILE *second = hold(SECOND);
+    for (int round = 0; round < 2; round++) {
+        FILE *first = round ? hold(FIRST) : NULL;
+        for (size_t i = 0; i < 2; i++) {
+            AUTO(library_live) live = { 0 };
+            assert_int_equal(library_reach(&live, whats[i], NULL), 0);
+            assert_string_equal(live.found.id, round ? FIRST : SECOND);
+        }
+        if (first)
+            fclose(first);
+    }
+    fclose(second);
+}
+
+static void
+what_is_out_of_reach_is_told_why(void **state)
+{
+    (void)state;
+    struct session_meta m = { .id = FIRST, .name = "done", .status = SESSION_COMPLETED };
+    assert_int_equal(file_make_dirs(SESSIONS FIRST), 0);
+    assert_int_equal(
+        session_meta_write(SESSIONS FIRST "/session.meta.json", &m, false, NULL), 0);
+    assert_int_equal(file_make_dirs(SESSIONS SECOND), 0);
+    add_meta(LIVE THIRD, THIRD, "gone", 9);
+    assert_out_of_reach("done", "session 'done' has ended (completed)");
+    assert_out_of_reach(SECOND, "session '" SECOND "' has ended");
+    assert_out_of_reach("gone", "the recorder of session 'gone' has vanished; 'ahr "
+                                "recover gone' makes the recording whole");
+    assert_out_of_reach("nobody", "no session or file 'nobody'");
+    assert_out_of_reach("./x.ahr", "'./x.ahr' is a file; a session that is being "
+                                   "recorded goes by its id or its name");
+}
+
+/* -- recovered -- */
+
 static void
 what_cannot_be_recovered_leaves_the_results_alone(void **state)
 {
@@ -268,6 +377,10 @@ main(void)
         IN_HOME(a_session_in_both_places_is_one_and_has_ended),
         IN_HOME(those_without_a_recorder_are_listed),
         IN_HOME(what_cannot_be_recovered_leaves_the_results_alone),
+        IN_HOME(a_held_session_is_reached_by_its_socket),
+        IN_HOME(a_recording_elsewhere_stays_there),
+        IN_HOME(the_last_one_is_the_newest_that_is_held),
+        IN_HOME(what_is_out_of_reach_is_told_why),
         IN_HOME(only_sessions_are_recovered),
         IN_HOME(a_dry_run_changes_nothing),
         IN_HOME(of_many_who_recover_a_session_one_does),
