@@ -21,11 +21,16 @@ struct client_ask {
 int client_ask_open(struct client_ask *ret, const char *address, const char *token,
                     struct err *err);
 void client_ask_close(struct client_ask *a);
+/* Sends m, to which no answer comes at once. */
+int client_say(struct client_ask *a, const struct ipc_message *m, int timeout_ms,
+               struct err *err);
 /* Sends m (NULL: nothing) and waits for the next message: borrowed until the next call.
- * IPC_REFUSED is an error with the recorder's reason; -ETIMEDOUT, -ECONNRESET. */
+ * timeout_ms < 0: none. IPC_REFUSED is an error, -EPERM, with the recorder's reason;
+ * -ETIMEDOUT; -ECONNRESET when it has hung up; -EPROTO. */
 int client_ask(struct client_ask *a, const struct ipc_message *m, int timeout_ms,
                struct ipc_message *ret, struct err *err);
-/* The session's screen now, as a model of the caller's. */
+/* The session's screen now, as a model of the caller's; -ENODATA when there is no picture
+ * of it. The connection is a watcher's from then on, and good for nothing else. */
 int client_ask_screen(struct client_ask *a, struct term **ret, struct err *err);
 
 #endif
