@@ -28,3 +28,27 @@ utf8_next(const uint8_t *p, size_t n, uint32_t *ret_cp)
     }
     return 0;
 }
+
+static bool
+is_all(const uint8_t *p, size_t n, bool may_control)
+{
+    uint32_t cp;
+    for (int len; n; p += len, n -= (size_t)len) {
+        len = utf8_next(p, n, &cp);
+        if (!len || (!may_control && (cp < 0x20 || (cp >= 0x7f && cp < 0xa0))))
+            return false;
+    }
+    return true;
+}
+
+bool
+utf8_is_text(const void *p, size_t n)
+{
+    return is_all(p, n, true);
+}
+
+bool
+utf8_is_line(const void *p, size_t n)
+{
+    return is_all(p, n, false);
+}

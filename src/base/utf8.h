@@ -4,6 +4,7 @@
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,5 +13,8 @@
  * bytes at p are no UTF-8. n > 0 is what may be read.
  */
 int utf8_next(const uint8_t *p, size_t n, uint32_t *ret_cp);
+/* Is all of it UTF-8? And without control characters (C0, DEL, C1)? */
+bool utf8_is_text(const void *p, size_t n);
+bool utf8_is_line(const void *p, size_t n);
 
 #endif

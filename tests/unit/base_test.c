@@ -123,6 +123,32 @@ utf8_is_strict(void **state)
 }
 
 static void
+a_line_has_no_control_characters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        bool is_text, is_line;
+    } cases[] = {
+        { "", true, true },
+        { "na\xc3\xafve \xe2\x82\xac\xc2\xa0", true, true },
+        { "two\nlines", true, false },
+        { "\033[31m", true, false },
+        { "\177", true, false },
+        { "\xc2\x80", true, false }, /* C1 */
+        { "\xc2\x9f", true, false },
+        { "ok\xff", false, false },
+        { "\x80", false, false },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        size_t n = strlen(cases[i].bytes);
+        assert_int_equal(utf8_is_text(cases[i].bytes, n), cases[i].is_text);
+        assert_int_equal(utf8_is_line(cases[i].bytes, n), cases[i].is_line);
+    }
+    assert_false(utf8_is_line("a\0b", 3));
+}
+
+static void
 json_is_valid_whatever_the_bytes(void **state)
 {
     (void)state;
@@ -297,6 +323,7 @@ main(void)
         cmocka_unit_test(numbers_are_whole_and_in_range_or_refused),
         cmocka_unit_test(little_endian_is_the_same_everywhere),
         cmocka_unit_test(utf8_is_strict),
+        cmocka_unit_test(a_line_has_no_control_characters),
         cmocka_unit_test(json_is_valid_whatever_the_bytes),
         cmocka_unit_test(the_clock_runs_forward_beside_the_wall_clock),
         cmocka_unit_test(errors_name_the_thing_and_the_reason),
