@@ -58,5 +58,5 @@ cli_print_help(const struct cli_command *c)
         const char *gap = strlen(left) > 22 ? "\n                         " : "";
         printf("%s  %-22s %s%s\n", o == c->options ? "\n" : "", left, gap, o->help);
     }
-    printf("  %-22s %s\n", "-h, --help", "show this");
+    printf("%s  %-22s %s\n", c->options ? "" : "\n", "-h, --help", "show this");
 }

@@ -10,9 +10,10 @@
 #include "base/file.h"
 #include "base/num.h"
 
-/* Where a value came from, for messages. */
+/* Where a value came from. */
 struct origin {
-    char text[PATH_MAX + 64];
+    char text[PATH_MAX + 64]; /* for messages */
+    bool is_typed;            /* the command line */
 };
 
 static int
@@ -61,6 +62,21 @@ set_choice(const struct cli_option *o, void *at, const char *value,
                    value);
 }
 
+/* What is typed takes the place of what a variable or the config file says. */
+static int
+add_to_list(struct cli_list *list, const char *value, const struct origin *from,
+            struct err *err)
+{
+    if (!list->is_typed)
+        list->n = 0;
+    if (list->n == CLI_LIST_MAX)
+        return err_set(err, ERR_USAGE, "%s is given more than %d times", from->text,
+                       CLI_LIST_MAX);
+    list->item[list->n++] = value;
+    list->is_typed = from->is_typed;
+    return 0;
+}
+
 static int
 set(const struct cli_option *o, void *values, const char *value,
     const struct origin *from, struct err *err)
@@ -76,6 +92,8 @@ set(const struct cli_option *o, void *values, const char *value,
     case CLI_TEXT:
         memcpy(at, &value, sizeof(value));
         return 0;
+    case CLI_LIST:
+        return add_to_list(at, value, from, err);
     }
     return 0;
 }
@@ -127,7 +145,7 @@ config_line(const struct cli_command *c, char *line, unsigned number, const char
                        c->name, key);
     if (!o)
         return 0; /* another command's */
-    struct origin from;
+    struct origin from = { .is_typed = false };
     snprintf(from.text, sizeof(from.text), "%s:%u: '%s'", path, number, key);
     return set(o, values, trim(value), &from, err);
 }
@@ -183,7 +201,7 @@ read_environment(const struct cli_command *c, void *values, struct err *err)
         for (size_t i = 0; o->name[i] && i + 5 < sizeof(name); i++)
             name[i + 4] = variable_letter(o->name[i]);
         const char *value = getenv(name);
-        struct origin from;
+        struct origin from = { .is_typed = false };
         snprintf(from.text, sizeof(from.text), "$%s", name);
         if (value)
             r = set(o, values, value, &from, err);
@@ -202,7 +220,7 @@ static int
 take(const struct cli_option *o, const char *inline_value, struct cursor *at,
      void *values, struct err *err)
 {
-    struct origin from;
+    struct origin from = { .is_typed = true };
     snprintf(from.text, sizeof(from.text), "--%s", o->name);
     if (o->kind == CLI_FLAG)
         return set(o, values, inline_value ? inline_value : "1", &from, err);

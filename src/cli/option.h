@@ -17,6 +17,15 @@ enum cli_option_kind {
     CLI_TEXT,   /* const char * */
     CLI_NUMBER, /* uint64_t, from min to max */
     CLI_CHOICE, /* int: which of the words in `arg`, separated by '|' */
+    CLI_LIST,   /* struct cli_list: may be given again and again; one by a variable */
+};
+
+enum { CLI_LIST_MAX = 256 };
+
+struct cli_list {
+    size_t n;
+    const char *item[CLI_LIST_MAX];
+    bool is_typed; /* on the command line, so that the next one is added */
 };
 
 struct cli_option {
