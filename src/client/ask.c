@@ -143,7 +143,7 @@ client_ask(struct client_ask *a, const struct ipc_message *m, int timeout_ms,
            struct ipc_message *ret, struct err *err)
 {
     uint64_t deadline_ns = deadline_in(timeout_ms);
-    struct ipc_message got;
+    struct ipc_message got = { 0 };
     drop_read(a);
     int r = m ? say(a, m, deadline_ns) : 0;
     if (!r || r == -ECONNRESET)
@@ -203,7 +203,7 @@ collect_picture(struct client_ask *a, struct buf *picture, struct err *err)
 {
     struct ipc_message m = { .selector = IPC_SUBSCRIBE,
                              .field = { 0, 0, IPC_SUB_WATCH | IPC_SUB_PICTURE } };
-    struct ipc_message got;
+    struct ipc_message got = { 0 };
     int r = client_ask(a, &m, SCREEN_MS, &got, err);
     for (; !r; r = client_ask(a, NULL, SCREEN_MS, &got, err)) {
         if (got.selector == IPC_SKIPPED || got.selector == IPC_ENDED)

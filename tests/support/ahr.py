@@ -19,7 +19,8 @@ class Ahr:
         self.dir = Path(self._scratch.name)
         (self.dir / "home").mkdir()
         self.env = {k: v for k, v in os.environ.items()
-                    if not k.startswith(("AHR_", "XDG_")) or k == "AHR_TEST_LONG"}
+                    if not k.startswith(("AHR_", "AH_RECORDER_", "XDG_"))
+                    or k == "AHR_TEST_LONG"}
         self.env["HOME"] = str(self.dir / "home")
         return self
 
