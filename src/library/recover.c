@@ -2,9 +2,10 @@
 /*
  * recover.c -- sessions whose recorder has vanished.
  *
- * The recording is made whole, then the meta tells of it, then the folder moves: each
- * step finds its own work done when it is taken a second time. A meta that tells of an
- * end already stays as it is, for its recorder had only the move to do.
+ * The recording is made whole, then the lines of its snapshots are, then the meta tells
+ * of it, then the folder moves: each step finds its own work done when it is taken a
+ * second time. A meta that tells of an end already stays as it is, for its recorder had
+ * only the move to do.
  */
 #include "library/recover.h"
 
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "library/ids_priv.h"
+#include "library/snapshots_priv.h"
 #include "session/folder.h"
 #include "session/home.h"
 #include "session/meta.h"
@@ -88,7 +90,9 @@ recover(struct session_folder *f, bool is_dry_run, const struct tape_progress *p
     if (is_dry_run)
         return is_nothing;
     if (is_ours && (!is_nothing || (f->is_outside && has_bytes(f->meta_path)))) {
-        r = tell_end(f, err);
+        r = is_nothing ? 0 : snapshots_complete(f->tape_path, err);
+        if (!r)
+            r = tell_end(f, err);
         if (!r)
             r = session_folder_finish(f, err);
         return r < 0 ? r : is_nothing;

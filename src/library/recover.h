@@ -14,9 +14,10 @@
 
 /*
  * Seals the session `id` of live/; its recording's path afterwards is appended. Nothing
- * is when there was not one byte: then the session is removed. The meta gets
- * `interrupted`, the bytes that the recording holds, and its last record's time as its
- * end, unless it tells of an end already. ERR_BUSY while it is being recorded.
+ * is when there was not one byte: then the session is removed. Each snapshot of the
+ * recording has its line afterwards. The meta gets `interrupted`, the bytes that the
+ * recording holds, and its last record's time as its end, unless it tells of an end
+ * already. ERR_BUSY while it is being recorded.
  */
 int library_recover(const char *id, bool is_dry_run, const struct tape_progress *progress,
                     struct tape_repair_report *ret, struct buf *ret_path,

@@ -35,6 +35,17 @@ struct session_instruction {
  * newline; what there is none of is null. */
 void session_instruction_line(struct buf *out, const struct session_instruction *i);
 
+/* What tells one snapshot from another. */
+struct session_snapshot_key {
+    uint64_t id, ts_ns, anchor_byte;
+};
+
+/* False for what is no snapshot's line (its newline is not part of it). */
+bool session_snapshot_key_of(struct view line, struct session_snapshot_key *ret);
+/* Appends the key of each whole line in the file at path, as they come; what is no such
+ * line is passed over. A file that is missing has none. */
+int session_snapshot_keys(const char *path, struct buf *ret);
+
 /* -- a file of such lines, which grows -- */
 
 enum { SESSION_LINES_WAITING_MAX = 1 << 20 };

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "library/reach.h"
 #include "library/recover.h"
+#include "session/lines.h"
 #include "session/meta.h"
 #include "support/kit.h"
 
@@ -282,6 +283,109 @@ what_cannot_be_recovered_leaves_the_results_alone(void **state)
     assert_int_equal(report.blocks, 77);
 }
 
+/* A recording with snapshots 1 … count whose recorder has vanished. */
+static void
+add_snapshots(const char *tape_path, unsigned count)
+{
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
+    pid_t recorder = fork();
+    if (!recorder) {
+        struct tape_writer *w;
+        if (tape_writer_open(&w, tape_io_files(), tape_path, &opt, NULL) < 0)
+            _exit(1);
+        for (unsigned i = 1; i <= count; i++)
+            tape_writer_append(
+                w, (struct tape_record){ .tag = TAPE_SNAPSHOT,
+                                         .ts_ns = KIT_START + i,
+                                         .snapshot_id = i,
+                                         .byte_off = i,
+                                         .bytes = { (const uint8_t *)"a\"b", 3 } });
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(recorder, &status, 0), recorder);
+    assert_int_equal(status, 0);
+}
+
+static void
+put_line(struct buf *out, unsigned i, bool is_manual)
+{
+    session_snapshot_line(out, i, KIT_START + i,
+                          (struct view){ (const uint8_t *)"a\"b", 3 }, is_manual, i);
+}
+
+static void
+recover_first(void)
+{
+    AUTO(buf) path = { 0 };
+    struct tape_repair_report report;
+    struct err err;
+    assert_int_equal(library_recover(FIRST, false, NULL, &report, &path, &err), 0);
+}
+
+static void
+assert_lines(const char *path, struct buf *want)
+{
+    AUTO(buf) text = { 0 };
+    assert_int_equal(file_slurp(path, &text), 0);
+    assert_string_equal(buf_str(&text), buf_str(want));
+}
+
+static void
+snapshots_without_a_line_get_one(void **state)
+{
+    (void)state;
+    AUTO(buf) text = { 0 };
+    assert_int_equal(file_make_dirs(LIVE FIRST), 0);
+    add_snapshots(LIVE FIRST "/session.ahr", 5);
+    put_line(&text, 2, true);
+    put_line(&text, 4, false);
+    buf_puts(&text, "{\"id\":5,\"ts"); /* torn */
+    assert_int_equal(file_replace(LIVE FIRST "/session.snapshots.jsonl",
+                                  (struct view){ text.p, text.n }, false, NULL),
+                     0);
+    recover_first();
+    buf_puts(&text, "\n");
+    put_line(&text, 1, false);
+    put_line(&text, 3, false);
+    put_line(&text, 5, false);
+    assert_lines(SESSIONS FIRST "/session.snapshots.jsonl", &text);
+    /* Once more, as after a recovery that was killed: nothing is added. */
+    assert_int_equal(rename(SESSIONS FIRST, LIVE FIRST), 0);
+    recover_first();
+    assert_lines(SESSIONS FIRST "/session.snapshots.jsonl", &text);
+}
+
+static void
+lines_stand_beside_an_out_file(void **state)
+{
+    (void)state;
+    AUTO(buf) out_file = { 0 };
+    AUTO(buf) text = { 0 };
+    char *here = realpath(".", NULL);
+    assert_int_equal(file_make_dirs(LIVE FIRST), 0);
+    buf_printf(&out_file, "%s/x.ahr", here);
+    free(here);
+    assert_int_equal(file_replace(LIVE FIRST "/out-file",
+                                  (struct view){ out_file.p, out_file.n }, false, NULL),
+                     0);
+    add_snapshots(buf_str(&out_file), 1);
+    recover_first();
+    put_line(&text, 1, false);
+    assert_lines("x.snapshots.jsonl", &text);
+}
+
+static void
+a_session_without_snapshots_gets_no_file_of_them(void **state)
+{
+    (void)state;
+    assert_int_equal(file_make_dirs(LIVE FIRST), 0);
+    add_snapshots(LIVE FIRST "/session.ahr", 0);
+    recover_first();
+    assert_int_equal(access(SESSIONS FIRST "/session.ahr", F_OK), 0);
+    assert_int_equal(access(SESSIONS FIRST "/session.snapshots.jsonl", F_OK), -1);
+}
+
 static void
 only_sessions_are_recovered(void **state)
 {
@@ -381,6 +485,9 @@ main(void)
         IN_HOME(a_recording_elsewhere_stays_there),
         IN_HOME(the_last_one_is_the_newest_that_is_held),
         IN_HOME(what_is_out_of_reach_is_told_why),
+        IN_HOME(snapshots_without_a_line_get_one),
+        IN_HOME(lines_stand_beside_an_out_file),
+        IN_HOME(a_session_without_snapshots_gets_no_file_of_them),
         IN_HOME(only_sessions_are_recovered),
         IN_HOME(a_dry_run_changes_nothing),
         IN_HOME(of_many_who_recover_a_session_one_does),

@@ -170,6 +170,28 @@ what_is_no_plain_file_is_not_written_to(void **state)
     assert_int_equal(session_lines_fd(&l), -1);
 }
 
+static void
+snapshots_are_read_back_from_what_is_a_line(void **state)
+{
+    (void)state;
+    AUTO(buf) keys = { 0 };
+    AUTO(buf) text = { 0 };
+    session_snapshot_line(&text, UINT64_MAX, 2, text_view("\"},{\n"), true, 3);
+    buf_puts(&text, "{\"id\":1,\"ts_ns\n\n[]\n{}\n"
+                    "{\"id\":1,\"ts_ns\":-1,\"anchor_byte\":1}\n"
+                    "{\"id\":18446744073709551616,\"ts_ns\":1,\"anchor_byte\":1}\n");
+    memset(buf_grow(&text, 2 << 20), '{', 2 << 20);
+    buf_puts(&text, "\n{ \"anchor_byte\" : 6, \"ts_ns\": 5, \"x\": null, \"id\":4 }\r\n"
+                    "{\"id\":7,\"ts_ns\":8,\"anchor_byte\":9}"); /* torn, as it seems */
+    assert_int_equal(session_snapshot_keys(FILE_NAME, &keys), 0);
+    write_file(buf_str(&text));
+    assert_int_equal(session_snapshot_keys(FILE_NAME, &keys), 0);
+    static const struct session_snapshot_key want[] = { { UINT64_MAX, 2, 3 },
+                                                        { 4, 5, 6 } };
+    assert_int_equal(keys.n, sizeof(want));
+    assert_memory_equal(keys.p, want, sizeof(want));
+}
+
 int
 main(void)
 {
@@ -180,6 +202,7 @@ main(void)
         KIT_IN_DIR(what_fits_half_is_taken_back_and_comes_later),
         KIT_IN_DIR(too_much_that_waits_is_told),
         KIT_IN_DIR(what_is_no_plain_file_is_not_written_to),
+        KIT_IN_DIR(snapshots_are_read_back_from_what_is_a_line),
     };
     return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
 }
