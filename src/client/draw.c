@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#include "client/draw_priv.h"
+
+#include <errno.h>
+
+#include "pty/tty.h"
+
+enum {
+    FRAME_MS = 16,
+    HOLD_MS = 100, /* an update that is longer under way is shown as it is */
+};
+
+static struct term *
+make_screen(unsigned cols, unsigned rows)
+{
+    struct term_options how = term_options_default();
+    how.cols = cols;
+    how.rows = rows;
+    how.scrollback_rows = 0;
+    how.alternate_rows = 0;
+    return term_new(&how);
+}
+
+int
+draw_init(struct draw *d, unsigned cols, unsigned rows, bool mirrors_modes)
+{
+    *d = (struct draw){ .mirrors_modes = mirrors_modes,
+                        .is_stale = true,
+                        .shown = make_screen(cols, rows),
+                        .want = make_screen(cols, rows) };
+    if (d->shown && d->want)
+        return 0;
+    draw_release(d);
+    return -ENOMEM;
+}
+
+void
+draw_release(struct draw *d)
+{
+    term_free(d->shown);
+    term_free(d->want);
+    *d = (struct draw){ 0 };
+}
+
+/* -- the terminal -- */
+
+static void
+note(struct draw *d, const struct buf *out, size_t from)
+{
+    if (out->n > from)
+        term_feed(d->shown, out->p + from, out->n - from, 0);
+}
+
+void
+draw_begin(struct draw *d, struct buf *out)
+{
+    static const char bytes[] = PTY_TTY_CALM "\033[?1049h\033[H\033[2J";
+    if (d->is_on)
+        return;
+    d->is_on = d->is_stale = true;
+    term_feed(d->shown, "\033c", 2, 0);
+    size_t from = out->n;
+    buf_puts(out, bytes);
+    note(d, out, from);
+}
+
+void
+draw_end(struct draw *d, struct buf *out)
+{
+    if (!d->is_on)
+        return;
+    d->is_on = false;
+    term_feed(d->want, "\033c", 2, 0);
+    term_diff(d->shown, d->want, out); /* what PTY_TTY_CALM does not know of, too */
+    buf_puts(out, PTY_TTY_CALM "\033[?1049l");
+}
+
+void
+draw_resize(struct draw *d, unsigned cols, unsigned rows, struct buf *out)
+{
+    if (cols == term_cols(d->shown) && rows == term_rows(d->shown))
+        return;
+    term_resize(d->shown, cols, rows);
+    term_resize(d->want, cols, rows);
+    d->is_stale = true;
+    if (!d->is_on)
+        return;
+    size_t from = out->n;
+    buf_puts(out, "\033[m\033[H\033[2J");
+    note(d, out, from);
+}
+
+/* -- when -- */
+
+void
+draw_touch(struct draw *d)
+{
+    d->is_stale = true;
+}
+
+static int
+ms_until(uint64_t due_ns, uint64_t now_ns)
+{
+    return due_ns <= now_ns ? 0 : (int)((due_ns - now_ns + 999999) / 1000000);
+}
+
+int
+draw_wait_ms(struct draw *d, const struct term *session, uint64_t now_ns)
+{
+    if (!d->is_on || !d->is_stale)
+        return -1;
+    uint64_t due_ns = d->drawn_ns + FRAME_MS * 1000000ULL;
+    if (!term_modes(session).is_synchronized)
+        d->held_ns = 0;
+    else if (!d->held_ns)
+        d->held_ns = now_ns;
+    uint64_t held_ns = d->held_ns ? d->held_ns + HOLD_MS * 1000000ULL : 0;
+    return ms_until(due_ns > held_ns ? due_ns : held_ns, now_ns);
+}
+
+/* -- what -- */
+
+/* One coordinate of the window: where it begins, so that the cursor is in it. */
+static unsigned
+follow(unsigned start, unsigned window, unsigned whole, unsigned cursor)
+{
+    if (whole <= window)
+        return 0;
+    if (cursor < start)
+        start = cursor;
+    if (cursor >= start + window)
+        start = cursor - window + 1;
+    return start + window > whole ? whole - window : start;
+}
+
+static bool
+is_plain(const struct term_cell *cell)
+{
+    return cell->text.n == 1 && cell->text.p[0] >= 0x20 && cell->text.p[0] < 0x7f;
+}
+
+struct brush {
+    const struct term *session;
+    struct buf *out;
+    struct term_style style;
+    unsigned at; /* the column that the cursor stands in; UINT_MAX: not known */
+};
+
+static void
+set_style(struct brush *b, const struct term_style *style)
+{
+    if (!memcmp(style, &b->style, sizeof(*style)))
+        return;
+    if (style->link != b->style.link)
+        buf_printf(b->out, "\033]8;;%s\033\\", term_link_uri(b->session, style->link));
+    buf_puts(b->out, "\033[");
+    term_style_to_sgr(style, b->out);
+    buf_puts(b->out, "m");
+    b->style = *style;
+}
+
+/* A character that the window's edge cuts is blank there. */
+static void
+put_cell(struct brush *b, const struct term_cell *cell, unsigned col, unsigned end)
+{
+    static const struct term_style plain;
+    bool is_whole = cell->width && col + cell->width <= end;
+    if (!cell->text.n && !memcmp(&cell->style, &plain, sizeof(plain)))
+        return; /* so it is already */
+    if (b->at != col || (is_whole && cell->text.n && !is_plain(cell)))
+        buf_printf(b->out, "\033[%uG", col + 1);
+    set_style(b, &cell->style);
+    if (is_whole && cell->text.n)
+        buf_append(b->out, cell->text.p, cell->text.n);
+    else
+        buf_puts(b->out, " ");
+    /* How far a cluster moves the cursor is not for us to know. */
+    b->at = is_plain(cell) || !is_whole || !cell->text.n ? col + 1 : UINT32_MAX;
+}
+
+static void
+put_row(struct brush *b, const struct draw *d, unsigned row, unsigned cols)
+{
+    buf_printf(b->out, "\033[%uH", row + 1);
+    b->at = 0;
+    for (unsigned col = 0; col < cols; col++) {
+        struct term_cell cell;
+        term_cell_at(b->session, d->top + row, d->left + col, &cell);
+        if (!cell.width && col)
+            continue; /* the right half of the one before */
+        put_cell(b, &cell, col, cols);
+    }
+}
+
+static void
+put_mode(struct buf *out, unsigned number, bool is_on)
+{
+    if (is_on)
+        buf_printf(out, "\033[?%uh", number);
+}
+
+/* What is typed goes the same way as without us; a mouse would point elsewhere in a
+ * window that does not begin at the top left. */
+static void
+put_modes(const struct draw *d, const struct term *session, struct buf *out)
+{
+    struct term_modes m = term_modes(session);
+    put_mode(out, 1, m.app_cursor_keys);
+    put_mode(out, 66, m.app_keypad);
+    put_mode(out, 1004, m.focus_events);
+    put_mode(out, 2004, m.bracketed_paste);
+    if (!m.alternate_scroll)
+        buf_puts(out, "\033[?1007l");
+    if (m.kitty_keys)
+        buf_printf(out, "\033[=%u;1u", m.kitty_keys);
+    if (d->top || d->left)
+        return;
+    put_mode(out, m.mouse, m.mouse);
+    put_mode(out, m.mouse_encoding, m.mouse_encoding);
+}
+
+static void
+put_cursor(const struct draw *d, const struct term *session, struct buf *out)
+{
+    struct term_cursor c = term_cursor(session);
+    unsigned shape = 2 * (unsigned)c.shape + (c.is_blinking ? 1 : 2);
+    if (c.shape != TERM_CURSOR_BLOCK)
+        buf_printf(out, "\033[%u q", shape);
+    put_mode(out, 5, term_modes(session).is_reverse);
+    if (!c.is_visible)
+        buf_puts(out, "\033[?25l");
+    buf_printf(out, "\033[m\033]8;;\033\\\033[%u;%uH", c.row - d->top + 1,
+               c.col - d->left + 1);
+}
+
+/* The window of the session's screen, as a screen of the terminal's size. */
+static int
+make_want(struct draw *d, const struct term *session)
+{
+    AUTO(buf) bytes = { 0 };
+    struct brush b = { .session = session, .out = &bytes };
+    unsigned rows = term_rows(d->want), cols = term_cols(d->want);
+    rows = term_rows(session) < rows ? term_rows(session) : rows;
+    cols = term_cols(session) < cols ? term_cols(session) : cols;
+    buf_puts(&bytes, "\033c");
+    for (unsigned y = 0; y < rows; y++)
+        put_row(&b, d, y, cols);
+    if (d->mirrors_modes)
+        put_modes(d, session, &bytes);
+    put_cursor(d, session, &bytes);
+    if (bytes.failed)
+        return bytes.failed;
+    term_feed(d->want, bytes.p, bytes.n, 0);
+    return 0;
+}
+
+int
+draw_picture(struct draw *d, const struct term *session, uint64_t now_ns, struct buf *out)
+{
+    unsigned cols = term_cols(d->shown), rows = term_rows(d->shown);
+    struct term_cursor c = term_cursor(session);
+    d->top = follow(d->top, rows, term_rows(session), c.row);
+    d->left = follow(d->left, cols, term_cols(session), c.col);
+    bool fits = d->mirrors_modes && cols == term_cols(session) &&
+                rows == term_rows(session);
+    d->is_stale = false;
+    d->drawn_ns = now_ns;
+    d->held_ns = 0;
+    int r = fits ? 0 : make_want(d, session);
+    size_t from = out->n;
+    buf_puts(out, "\033[?2026h");
+    size_t body = out->n;
+    if (!r)
+        r = term_diff(d->shown, fits ? session : d->want, out);
+    if (r || out->n == body) {
+        out->n = from;
+        return r;
+    }
+    buf_puts(out, "\033[?2026l");
+    note(d, out, from);
+    return out->failed;
+}
