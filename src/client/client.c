@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "client/glance_priv.h"
+#include "client/model_priv.h"
 #include "client/repaint_priv.h"
 #include "client/signals_priv.h"
 #include "ipc/message.h"
@@ -200,12 +201,14 @@ static void
 repaint_all(struct client *c)
 {
     AUTO(buf) picture = { 0 };
-    struct model_tape tape = { .path = c->opt->tape_path,
-                               .done_path = c->opt->done_tape_path };
+    struct model m = { .tape = { c->opt->tape_path, c->opt->done_tape_path } };
+    struct term_options how = model_options(c->cols, c->rows);
     if (!c->opt->is_out_terminal)
         return;
     queue_drop(&c->out, queue_size(&c->out));
-    repaint(&picture, &tape, c->next_off, c->cols, c->rows);
+    if (!model_make(&m, &how) && !model_skip(&m, c->next_off, c->cols, c->rows))
+        repaint(&picture, m.term);
+    model_release(&m);
     show(c, (struct view){ picture.p, picture.n });
 }
 

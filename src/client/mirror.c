@@ -14,7 +14,6 @@
 
 #include "client/link_priv.h"
 #include "client/model_priv.h"
-#include "term/term.h"
 
 enum {
     SCROLLBACK = 10000,
@@ -33,8 +32,7 @@ struct reply {
 struct mirror {
     struct link link;
     struct buf path; /* of the recording */
-    struct term *term;
-    uint64_t off;         /* what the model has */
+    struct model model;
     uint64_t answer_from; /* IPC_NONE: not at all */
     struct buf reply;     /* to the frame being fed */
     struct reply kept[KEPT];
@@ -65,12 +63,11 @@ is_ours(const struct mirror *m, uint64_t end_off)
     return m->answer_from != IPC_NONE && end_off > m->answer_from;
 }
 
-/* The model was fed up to here. */
 static void
-settle_replies(void *ctx, uint64_t end_off)
+settle_replies(void *ctx)
 {
     struct mirror *m = ctx;
-    m->off = end_off;
+    uint64_t end_off = m->model.off;
     if (!m->reply.n)
         return;
     if (is_ours(m, end_off)) {
@@ -101,51 +98,25 @@ answer_from(struct mirror *m, uint64_t off)
 
 /* -- the model -- */
 
-static void
-catch_up(struct mirror *m, uint64_t off, uint64_t cols, uint64_t rows)
-{
-    struct model_tape tape = { .path = buf_str(&m->path),
-                               .fed = settle_replies,
-                               .ctx = m };
-    model_catch_up(m->term, &tape, m->off, off);
-    m->off = off;
-    term_resize(m->term, (unsigned)cols, (unsigned)rows);
-}
-
 static int
 begin(struct mirror *m, const struct ipc_message *msg)
 {
-    struct term_options how = term_options_default();
-    if (m->term)
+    unsigned cols = (unsigned)msg->field[0], rows = (unsigned)msg->field[1];
+    struct term_options how = model_options(cols, rows);
+    if (m->model.term)
         return -EPROTO;
-    how.cols = (unsigned)msg->field[0];
-    how.rows = (unsigned)msg->field[1];
     how.scrollback_rows = SCROLLBACK;
-    how.alternate_rows = 0;
     how.reply = note_reply;
     how.ctx = m;
-    m->term = term_new(&how);
-    m->answer_from = msg->field[3];
     buf_append(&m->path, msg->bytes.p, msg->bytes.n);
-    if (!m->term || m->path.failed)
+    m->model = (struct model){ .tape.path = buf_str(&m->path),
+                               .fed = settle_replies,
+                               .ctx = m };
+    m->answer_from = msg->field[3];
+    if (m->path.failed || model_make(&m->model, &how) < 0)
         return -ENOMEM;
-    catch_up(m, msg->field[2], how.cols, how.rows);
+    model_skip(&m->model, msg->field[2], cols, rows);
     return 0;
-}
-
-static void
-take_output(struct mirror *m, uint64_t off, struct view v)
-{
-    uint64_t end = off + v.n;
-    if (end <= m->off)
-        return;
-    if (off < m->off) {
-        v.p += m->off - off;
-        v.n -= (size_t)(m->off - off);
-        off = m->off;
-    }
-    term_feed(m->term, v.p, v.n, off);
-    settle_replies(m, end);
 }
 
 /* -- pictures -- */
@@ -154,9 +125,9 @@ static void
 make_picture(struct mirror *m, struct buf *ret)
 {
     ret->ceiling = PICTURE_MAX;
-    if (term_snapshot(m->term, true, ret) < 0 || ret->failed) {
+    if (term_snapshot(m->model.term, true, ret) < 0 || ret->failed) {
         buf_clear(ret);
-        if (term_snapshot(m->term, false, ret) < 0 || ret->failed)
+        if (term_snapshot(m->model.term, false, ret) < 0 || ret->failed)
             buf_clear(ret);
     }
 }
@@ -186,17 +157,18 @@ handle(struct mirror *m, const struct ipc_message *msg)
 {
     if (msg->selector == IPC_BEGIN)
         return begin(m, msg);
-    if (!m->term)
+    if (!m->model.term)
         return -EPROTO;
     switch (msg->selector) {
     case IPC_OUTPUT:
-        take_output(m, msg->field[0], msg->bytes);
+        model_feed(&m->model, msg->field[0], msg->bytes);
         return 0;
     case IPC_SKIPPED:
-        catch_up(m, msg->field[0], msg->field[1], msg->field[2]);
+        model_skip(&m->model, msg->field[0], (unsigned)msg->field[1],
+                   (unsigned)msg->field[2]);
         return 0;
     case IPC_STAGE:
-        term_resize(m->term, (unsigned)msg->field[0], (unsigned)msg->field[1]);
+        term_resize(m->model.term, (unsigned)msg->field[0], (unsigned)msg->field[1]);
         answer_from(m, msg->field[3]);
         return 0;
     case IPC_SHOW:
@@ -257,6 +229,6 @@ client_mirror(int link_fd, struct err *err)
     buf_release(&m.reply);
     for (size_t i = 0; i < KEPT; i++)
         buf_release(&m.kept[i].bytes);
-    term_free(m.term);
+    model_release(&m.model);
     return explain(r, err);
 }

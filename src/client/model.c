@@ -1,10 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/model_priv.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include "tape/reader.h"
-#include "term/term.h"
+
+struct term_options
+model_options(unsigned cols, unsigned rows)
+{
+    struct term_options how = term_options_default();
+    how.cols = cols;
+    how.rows = rows;
+    how.scrollback_rows = MODEL_SCROLLBACK;
+    how.alternate_rows = 0;
+    return how;
+}
+
+int
+model_make(struct model *m, const struct term_options *how)
+{
+    model_release(m);
+    m->term = term_new(how);
+    m->off = 0;
+    return m->term ? 0 : -ENOMEM;
+}
+
+int
+model_restore(struct model *m, struct view snapshot, uint64_t off, struct err *err)
+{
+    struct term_options how = model_options(1, 1);
+    struct term *t;
+    int r = term_restore(snapshot, &how, &t, err);
+    if (r < 0)
+        return r;
+    model_release(m);
+    m->term = t;
+    m->off = off;
+    return 0;
+}
+
+void
+model_release(struct model *m)
+{
+    term_free(m->term);
+    m->term = NULL;
+}
+
+void
+model_feed(struct model *m, uint64_t off, struct view bytes)
+{
+    uint64_t end = off + bytes.n;
+    if (end <= m->off)
+        return;
+    if (off < m->off) {
+        bytes.p += m->off - off;
+        bytes.n -= (size_t)(m->off - off);
+    }
+    term_feed(m->term, bytes.p, bytes.n, end - bytes.n);
+    m->off = end;
+    if (m->fed)
+        m->fed(m->ctx);
+}
 
 static int
 open_at(struct tape_reader **ret, const struct model_tape *tape, uint64_t off)
@@ -26,56 +83,47 @@ open_at(struct tape_reader **ret, const struct model_tape *tape, uint64_t off)
     return 0;
 }
 
-/* What of a DATA record lies in from..to. */
+/* Of a DATA record what lies before `to`. */
 static struct view
-cut(const struct tape_record *rec, uint64_t from, uint64_t to)
+cut(const struct tape_record *rec, uint64_t to)
 {
-    uint64_t start = rec->byte_off, end = start + rec->bytes.n;
-    from = from > start ? from : start;
-    to = to < end ? to : end;
-    if (from >= to)
-        return (struct view){ 0 };
-    return (struct view){ rec->bytes.p + (from - start), (size_t)(to - from) };
+    uint64_t n = to > rec->byte_off ? to - rec->byte_off : 0;
+    return (struct view){ rec->bytes.p, n < rec->bytes.n ? (size_t)n : rec->bytes.n };
 }
 
-/* False when there is nothing left before `to`. */
-static bool
-feed(struct term *t, const struct model_tape *tape, const struct tape_record *rec,
-     uint64_t *from, uint64_t to)
-{
-    if (rec->tag == TAPE_RESIZE)
-        term_resize(t, rec->cols, rec->rows);
-    if (rec->tag != TAPE_DATA)
-        return true;
-    struct view v = cut(rec, *from, to);
-    if (v.n) {
-        *from = rec->byte_off + (uint64_t)(v.p - rec->bytes.p);
-        term_feed(t, v.p, v.n, *from);
-        *from += v.n;
-        if (tape->fed)
-            tape->fed(tape->ctx, *from);
-    }
-    return rec->byte_off + rec->bytes.n < to;
-}
-
-int
-model_catch_up(struct term *t, const struct model_tape *tape, uint64_t from, uint64_t to)
+static int
+replay(struct model *m, uint64_t from, uint64_t to)
 {
     struct tape_reader *r;
     struct tape_record rec;
-    if (from >= to)
-        return 0;
-    if (to - from > MODEL_REPLAY_MAX) {
-        from = to - MODEL_REPLAY_MAX;
-        term_feed(t, "\030", 1, from); /* no sequence goes on over the hole */
-    }
-    int e = open_at(&r, tape, from);
+    int e = open_at(&r, &m->tape, from);
     if (e < 0)
         return e;
-    while (tape_reader_next(r, &rec) && feed(t, tape, &rec, &from, to))
-        continue;
+    while (m->off < to && tape_reader_next(r, &rec)) {
+        if (rec.tag == TAPE_RESIZE)
+            term_resize(m->term, rec.cols, rec.rows);
+        else if (rec.tag == TAPE_DATA)
+            model_feed(m, rec.byte_off, cut(&rec, to));
+    }
     tape_reader_close(r);
     return 0;
+}
+
+int
+model_skip(struct model *m, uint64_t off, unsigned cols, unsigned rows)
+{
+    uint64_t from = m->off;
+    int r = 0;
+    if (off > from && off - from > MODEL_REPLAY_MAX) {
+        from = off - MODEL_REPLAY_MAX;
+        term_feed(m->term, "\030", 1, from); /* no sequence goes on over the hole */
+    }
+    if (off > from)
+        r = replay(m, from, off);
+    m->off = off;
+    if (cols && rows)
+        term_resize(m->term, cols, rows);
+    return r;
 }
 
 uint64_t
@@ -87,13 +135,14 @@ model_copy(const struct model_tape *tape, uint64_t from, uint64_t to,
     if (from >= to || open_at(&r, tape, from) < 0)
         return from;
     while (from < to && tape_reader_next(r, &rec)) {
-        if (rec.tag != TAPE_DATA)
+        uint64_t end = rec.byte_off + rec.bytes.n;
+        if (rec.tag != TAPE_DATA || end <= from)
             continue;
-        struct view v = cut(&rec, from, to);
-        if (v.n && fn(ctx, v) < 0)
+        struct view v = cut(&rec, to);
+        uint64_t done = from > rec.byte_off ? from - rec.byte_off : 0;
+        if (v.n <= done || fn(ctx, (struct view){ v.p + done, v.n - (size_t)done }) < 0)
             break;
-        if (v.n)
-            from = rec.byte_off + (uint64_t)(v.p - rec.bytes.p) + v.n;
+        from = rec.byte_off + v.n;
     }
     tape_reader_close(r);
     return from;

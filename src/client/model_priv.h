@@ -1,32 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model_priv.h -- terminal models and bytes from the recording, for those who were not
- * sent them.
+ * model_priv.h -- a session's screen as a client holds it: fed with what the host sends,
+ * and from the recording with what it did not send.
  */
 #ifndef CLIENT_MODEL_PRIV_H
 #define CLIENT_MODEL_PRIV_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
+#include "term/term.h"
 
-struct term;
-
-enum { MODEL_REPLAY_MAX = 16 << 20 }; /* what came before is on no screen */
+enum {
+    MODEL_REPLAY_MAX = 16 << 20, /* what came before so many bytes is on no screen */
+    MODEL_SCROLLBACK = 1000, /* of a terminal's client: what a resize may bring back */
+};
 
 struct model_tape {
     const char *path, *done_path; /* now and after the end; done_path may be NULL */
-    /* After each record that was fed: where it ended. NULL: nobody asks. */
-    void (*fed)(void *ctx, uint64_t end_off);
+};
+
+struct model {
+    struct model_tape tape; /* borrowed */
+    struct term *term;      /* NULL: not made yet */
+    uint64_t off;           /* it has the session's bytes up to here */
+    /* After each piece that was fed: off stands at its end. NULL: nobody asks. */
+    void (*fed)(void *ctx);
     void *ctx;
 };
 
-/*
- * A model that has the recording's bytes up to `from` gets those up to `to`, and the
- * sizes on the way; the size at the end is the caller's to set. When that is more than
- * MODEL_REPLAY_MAX bytes, only the last ones of them. 0, or an error when the recording
- * cannot be read: the model is as it was.
+/* What a client with a terminal asks of a model. */
+struct term_options model_options(unsigned cols, unsigned rows);
+/* An empty screen, at the session's start. */
+int model_make(struct model *m, const struct term_options *how);
+/* The screen that a term_snapshot() of another model at `off` shows. The one before goes.
  */
-int model_catch_up(struct term *t, const struct model_tape *tape, uint64_t from,
-                   uint64_t to);
+int model_restore(struct model *m, struct view snapshot, uint64_t off, struct err *err);
+void model_release(struct model *m);
+/* What of these bytes it does not have yet. */
+void model_feed(struct model *m, uint64_t off, struct view bytes);
+/*
+ * The bytes up to `off` are taken from the recording, with the sizes on the way; when
+ * they are more than MODEL_REPLAY_MAX, only the last of them. Then it has the size cols x
+ * rows (0: the one it has). 0, or an error when the recording could not be read: the
+ * model then lacks them.
+ */
+int model_skip(struct model *m, uint64_t off, unsigned cols, unsigned rows);
 
 /* Hands the recorded bytes from..to to fn, in pieces, until that returns less than 0.
  * Returns how far it came, which is less than `to` where the recording has no more. */
