@@ -308,6 +308,12 @@ conclude(struct record *rec, const struct client_result *done)
                 "'ahr recover --all' makes it whole",
                 rec->id);
         return CLI_FAILED;
+    case CLIENT_DROPPED:
+        cli_say(rec->self,
+                "this client was disconnected because it did not read; the session goes "
+                "on: 'ahr attach %s'",
+                rec->id);
+        return CLI_FAILED;
     case CLIENT_LEFT:
         cli_say(rec->self, "session %s has not ended yet; its recorder goes on", rec->id);
         return 128 + done->signo;

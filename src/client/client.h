@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * client.h -- what `ahr record` does while its host records: passes bytes through between
- * the user's terminal (or pipes) and the host.
+ * client.h -- what stands between the user's terminal (or pipes) and a session.
  *
- * Byte-transparent both ways. The terminal is put back as it was on every way out.
+ * `ahr record` passes bytes through, transparently both ways, as long as the session has
+ * its terminal's size; `ahr attach` draws the session's screen and takes what is typed;
+ * `ahr watch` only draws, or writes every byte where its output is no terminal. The
+ * terminal is put back as it was on every way out.
  */
 #ifndef CLIENT_CLIENT_H
 #define CLIENT_CLIENT_H
@@ -14,7 +16,10 @@
 #include "base/buf.h"
 #include "pty/tty.h"
 
+enum client_kind { CLIENT_RECORD, CLIENT_ATTACH, CLIENT_WATCH };
+
 struct client_options {
+    enum client_kind kind;
     int link_fd; /* to the host */
     int in_fd;   /* -1: nothing is ever sent */
     int out_fd;
@@ -25,6 +30,8 @@ struct client_options {
     bool has_fixed_cols, has_fixed_rows; /* … and they stay, whatever the terminal has */
     const char *tape_path, *done_tape_path;   /* the recording now and after its end */
     void (*say)(void *ctx, const char *text); /* something the user must know now */
+    /* Asked when the host has hung up: is somebody there still? NULL: no. */
+    bool (*is_session_live)(void *ctx);
     void *ctx;
 };
 
@@ -32,17 +39,20 @@ enum client_end {
     CLIENT_ENDED,     /* the session has */
     CLIENT_HOST_GONE, /* the host has vanished */
     CLIENT_DETACHED,  /* the session goes on without us */
+    CLIENT_DROPPED,   /* the same; we did not read, or were not wanted: text may say */
     CLIENT_LEFT,      /* told to go again while the host was still busy with the end */
 };
 
 struct client_result {
     enum client_end end;
-    int signo;       /* what ended it; 0: nothing did */
+    int signo;       /* what ended it, or had us leave; 0: nothing did */
     unsigned status; /* enum session_status */
     int exit_code;
     uint64_t bytes, missing_bytes, ns, flags;
     struct buf text;  /* what is wrong */
     bool is_mid_line; /* what was shown did not end with a line's end */
+    uint64_t
+        lost_bytes; /* not shown: the host left them out, and no recording had them */
 };
 
 /* Before the host is started: signals wait until the client listens. */
@@ -50,6 +60,7 @@ void client_hold_signals(void);
 /* Waits for the host's first word: 0 when the command runs; else the exit status it asks
  * for, with the reason. */
 int client_wait_start(int link_fd, struct err *err);
+/* A client that is no recorder's own asks to be let in first. */
 void client_run(const struct client_options *opt, struct client_result *ret);
 
 #endif

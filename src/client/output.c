@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "client/output_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pty/tty.h"
+
+enum { STEP = 512 }; /* written at once where a write may wait, after poll() */
+
+void
+output_open(struct output *o, int fd)
+{
+    struct stat st;
+    int own = pty_reopen_nonblock(fd, O_WRONLY);
+    *o = (struct output){ .fd = own >= 0 ? own : fd, .given_fd = fd };
+    if (own >= 0 || fstat(fd, &st) < 0)
+        return;
+    if (S_ISSOCK(st.st_mode))
+        o->kind = OUTPUT_SOCKET;
+    else if (S_ISFIFO(st.st_mode) || isatty(fd)) /* somebody else's */
+        o->kind = OUTPUT_WAITS;
+}
+
+void
+output_close(struct output *o)
+{
+    if (o->fd != o->given_fd)
+        close(o->fd);
+    queue_release(&o->waiting);
+}
+
+size_t
+output_waiting(const struct output *o)
+{
+    return queue_size(&o->waiting);
+}
+
+/* How much of it is taken now. */
+static size_t
+write_now(struct output *o, struct view v)
+{
+    size_t done = 0;
+    while (done < v.n && !o->is_gone) {
+        ssize_t n = o->kind == OUTPUT_SOCKET
+                        ? send(o->fd, v.p + done, v.n - done, MSG_DONTWAIT | MSG_NOSIGNAL)
+                        : write(o->fd, v.p + done, v.n - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            break;
+        if (n < 0) {
+            o->is_gone = true;
+            o->error = errno;
+            queue_clear(&o->waiting);
+            return v.n;
+        }
+        done += (size_t)n;
+        o->taken += (size_t)n;
+    }
+    return done;
+}
+
+void
+output_flush(struct output *o)
+{
+    struct view v = queue_view(&o->waiting);
+    if (o->kind == OUTPUT_WAITS && v.n > STEP)
+        v.n = STEP;
+    size_t n = write_now(o, v);
+    if (!o->is_gone) /* else there is nothing left in it */
+        queue_drop(&o->waiting, n);
+}
+
+void
+output_put(struct output *o, struct view v)
+{
+    if (o->is_gone || !v.n)
+        return;
+    size_t done = output_waiting(o) || o->kind == OUTPUT_WAITS ? 0 : write_now(o, v);
+    if (done < v.n && !o->is_gone)
+        queue_put(&o->waiting, (struct view){ v.p + done, v.n - done });
+}
+
+void
+output_try(struct output *o, struct view v)
+{
+    struct pollfd fd = { .fd = o->fd, .events = POLLOUT };
+    if (!o->is_gone && poll(&fd, 1, 0) > 0)
+        write_now(o, v);
+}
