@@ -46,6 +46,8 @@ def version_help_and_usage():
         overview = a.ok("help").decode()
         for name in ("cat", "instruct", "pack", "record", "recover", "redact", "render", "send",
                      "snapshot", "stop", "verify"):
+        for name in ("attach", "cat", "pack", "record", "recover", "redact", "render", "verify",
+                     "watch"):
             assert f"  {name} " in overview
             assert a.ok("help", name) == a.ok(name, "-h") == a.ok(name, "--help")
         assert "mirror" not in overview

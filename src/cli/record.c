@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -14,12 +13,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/signame.h"
+#include "cli/ending.h"
 #include "cli/option.h"
-#include "cli/report.h"
-#include "client/client.h"
+#include "cli/session.h"
 #include "host/host.h"
-#include "ipc/message.h"
 #include "library/find.h"
 #include "pty/child.h"
 #include "session/folder.h"
@@ -248,55 +245,19 @@ say_now(void *ctx, const char *text)
     fprintf(stderr, "%s\nahr %s: %s%s\n", cr, rec->self->name, text, cr);
 }
 
-static void
-say_losses(struct record *rec, const struct client_result *done)
-{
-    struct buf text = done->text;
-    if (done->flags & IPC_ENDED_ASTRAY)
-        cli_say(rec->self, "%s", buf_str(&text));
-    if (done->flags & IPC_ENDED_LEFT)
-        cli_say(rec->self, "%s; see 'ahr recover %s'", buf_str(&text),
-                rec->args->out_file ? rec->args->out_file : rec->id);
-    if (done->flags & IPC_ENDED_SUSPECT)
-        cli_say(rec->self,
-                "a sync failed: the recording may not survive a loss of power");
-    if (done->missing_bytes)
-        cli_say(rec->self, "%" PRIu64 " of %" PRIu64 " bytes could not be written",
-                done->missing_bytes, done->bytes);
-}
-
-static void
-say_end(struct record *rec, const struct client_result *done)
-{
-    AUTO(buf) line = { 0 };
-    if (rec->args->is_quiet)
-        return;
-    if (done->is_mid_line && rec->is_out_terminal && isatty(STDERR_FILENO))
-        fputc('\n', stderr);
-    buf_printf(&line, "session %s: %s", rec->id,
-               session_status_name((enum session_status)done->status));
-    if (done->signo)
-        buf_printf(&line, " (SIG%s)", signame(done->signo));
-    else if (done->exit_code)
-        buf_printf(&line, " (exit %d)", done->exit_code);
-    buf_puts(&line, ", ");
-    cli_count(&line, done->bytes, "byte");
-    if (done->missing_bytes)
-        buf_puts(&line, ", not all of them recorded,");
-    buf_printf(&line, " in %.3f s", (double)done->ns / 1e9);
-    if (rec->args->out_file)
-        buf_printf(&line, ", in '%s'", rec->args->out_file);
-    cli_say(rec->self, "%s", buf_str(&line));
-}
-
 /* The end as the user is told it, and the exit status. */
 static int
 conclude(struct record *rec, const struct client_result *done)
 {
+    struct cli_ending ending = { .command = rec->self,
+                                 .id = rec->id,
+                                 .out_file = rec->args->out_file,
+                                 .is_out_terminal = rec->is_out_terminal };
     switch (done->end) {
     case CLIENT_ENDED:
-        say_losses(rec, done);
-        say_end(rec, done);
+        cli_say_losses(&ending, done);
+        if (!rec->args->is_quiet)
+            cli_say_end(&ending, done);
         return done->exit_code;
     case CLIENT_DETACHED:
         if (!rec->args->is_quiet)
@@ -364,6 +325,13 @@ prepare(struct record *rec, char **argv, struct err *err)
     return 0;
 }
 
+static bool
+is_session_live(void *ctx)
+{
+    const struct record *rec = ctx;
+    return cli_is_live(rec->id);
+}
+
 static int
 run_client(struct record *rec, int link_fd)
 {
@@ -381,6 +349,7 @@ run_client(struct record *rec, int link_fd)
         .tape_path = rec->host.out_file ? rec->host.out_file : buf_str(&rec->tape_path),
         .done_tape_path = buf_str(&rec->done_tape_path),
         .say = say_now,
+        .is_session_live = is_session_live,
         .ctx = rec,
     };
     struct client_result done = { 0 };

@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "library/reach.h"
+
 static int
 follow(struct buf *path)
 {
@@ -30,4 +32,15 @@ cli_find(struct library_found *ret, const char *what, struct err *err)
     }
     *ret = f;
     return 0;
+}
+
+bool
+cli_is_live(const char *id)
+{
+    struct library_live live;
+    struct err ignored;
+    if (library_reach(&live, id, &ignored) < 0)
+        return false;
+    library_live_release(&live);
+    return true;
 }

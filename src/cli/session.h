@@ -8,5 +8,7 @@
 /* library_find(); and for a link where the recording itself lies: its tails and segments
  * are beside it, not beside the link. */
 int cli_find(struct library_found *ret, const char *what, struct err *err);
+/* Is the session with this id being recorded? */
+bool cli_is_live(const char *id);
 
 #endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/join.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/ending.h"
+#include "cli/option.h"
+#include "cli/session.h"
+#include "ipc/socket.h"
+#include "library/reach.h"
+
+struct join {
+    const struct cli_command *self;
+    struct library_live live;
+    struct pty_tty tty; /* made raw; fd -1: none */
+};
+
+static void
+say_now(void *ctx, const char *text)
+{
+    struct join *j = ctx;
+    cli_say(j->self, "%s", text);
+}
+
+static bool
+is_live(void *ctx)
+{
+    const struct join *j = ctx;
+    return cli_is_live(j->live.found.id);
+}
+
+static int
+conclude(const struct join *j, const struct client_result *done)
+{
+    const char *id = j->live.found.id;
+    struct cli_ending ending = { .command = j->self, .id = id };
+    struct buf text = done->text;
+    switch (done->end) {
+    case CLIENT_ENDED:
+        cli_say_losses(&ending, done);
+        cli_say_end(&ending, done);
+        return CLI_DONE;
+    case CLIENT_DETACHED:
+        cli_say(j->self, "detached from session %s; it goes on", id);
+        return done->signo ? 128 + done->signo : CLI_DONE;
+    case CLIENT_DROPPED:
+        if (text.n)
+            cli_say(j->self, "session %s: %s", id, buf_str(&text));
+        else
+            cli_say(j->self,
+                    "this client was disconnected because it did not read; the session "
+                    "goes on: 'ahr attach %s'",
+                    id);
+        return CLI_FAILED;
+    case CLIENT_HOST_GONE:
+    case CLIENT_LEFT:
+        cli_say(j->self,
+                "the recorder of session %s has vanished; 'ahr recover %s' makes the "
+                "recording whole",
+                id, id);
+        return CLI_FAILED;
+    }
+    return CLI_FAILED;
+}
+
+static int
+run_client(struct join *j, enum client_kind kind, int link_fd)
+{
+    bool is_out_terminal = isatty(STDOUT_FILENO);
+    struct client_options opt = {
+        .kind = kind,
+        .link_fd = link_fd,
+        .in_fd = -1,
+        .out_fd = STDOUT_FILENO,
+        .tty = &j->tty,
+        .is_out_terminal = is_out_terminal,
+        .cols = 80,
+        .rows = 24,
+        .tape_path = buf_str(&j->live.found.tape_path),
+        .done_tape_path = buf_str(&j->live.done_tape_path),
+        .say = say_now,
+        .is_session_live = is_live,
+        .ctx = j,
+    };
+    if (is_out_terminal && pty_tty_init(&j->tty, STDIN_FILENO) &&
+        pty_tty_is_foreground(&j->tty))
+        opt.in_fd = STDIN_FILENO;
+    else
+        j->tty.fd = -1;
+    pty_size(STDOUT_FILENO, &opt.cols, &opt.rows);
+    struct client_result done = { 0 };
+    client_run(&opt, &done);
+    int r = conclude(j, &done);
+    buf_release(&done.text);
+    return r;
+}
+
+int
+cli_join(const struct cli_command *self, enum client_kind kind, int argc, char **argv,
+         struct err *err)
+{
+    struct join j = { .self = self, .tty.fd = -1 };
+    if (argc > 1)
+        return err_set(err, ERR_USAGE, "give one session; see 'ahr %s -h'", self->name);
+    int r = library_reach(&j.live, argc ? argv[0] : NULL, err);
+    if (r < 0)
+        return r;
+    client_hold_signals();
+    struct ipc_address at = { .path = buf_str(&j.live.ctl_path) };
+    int fd = ipc_connect(&at, err);
+    r = fd < 0 ? fd : run_client(&j, kind, fd);
+    if (fd >= 0)
+        close(fd);
+    library_live_release(&j.live);
+    return r;
+}
