@@ -130,8 +130,8 @@ tell(int code, struct err *err)
 }
 
 int
-client_say(struct client_ask *a, const struct ipc_message *m, int timeout_ms,
-           struct err *err)
+client_ask_send(struct client_ask *a, const struct ipc_message *m, int timeout_ms,
+                struct err *err)
 {
     int r = say(a, m, deadline_in(timeout_ms));
     /* One that has hung up may have said why: who listens next is told. */
@@ -163,7 +163,7 @@ introduce(struct client_ask *a, const char *token, struct err *err)
                              .bytes = { (const uint8_t *)token, strlen(token) } };
     if (m.bytes.n > IPC_MESSAGE_BYTES_MAX)
         return err_set(err, ERR_USAGE, "the recorder's token is too long");
-    return client_say(a, &m, -1, err);
+    return client_ask_send(a, &m, -1, err);
 }
 
 int

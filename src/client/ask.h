@@ -22,8 +22,8 @@ int client_ask_open(struct client_ask *ret, const char *address, const char *tok
                     struct err *err);
 void client_ask_close(struct client_ask *a);
 /* Sends m, to which no answer comes at once. */
-int client_say(struct client_ask *a, const struct ipc_message *m, int timeout_ms,
-               struct err *err);
+int client_ask_send(struct client_ask *a, const struct ipc_message *m, int timeout_ms,
+                    struct err *err);
 /* Sends m (NULL: nothing) and waits for the next message: borrowed until the next call.
  * timeout_ms < 0: none. IPC_REFUSED is an error, -EPERM, with the recorder's reason;
  * -ETIMEDOUT; -ECONNRESET when it has hung up; -EPROTO. */

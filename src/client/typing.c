@@ -41,7 +41,7 @@ static int
 hand_over(struct client_typing *t, struct view v, struct err *err)
 {
     struct ipc_message m = { .selector = IPC_INPUT, .bytes = v };
-    int r = client_say(t->ask, &m, PATIENCE_MS, err);
+    int r = client_ask_send(t->ask, &m, PATIENCE_MS, err);
     if (!r)
         t->waiting += v.n;
     return r;

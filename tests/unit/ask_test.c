@@ -280,7 +280,7 @@ one_that_does_not_read_is_not_waited_for(void **state)
     struct err err;
     int r = 0;
     for (int i = 0; i < 1000 && !r; i++)
-        r = client_say(&rig.ask, &input, 10, &err);
+        r = client_ask_send(&rig.ask, &input, 10, &err);
     assert_int_equal(r, -ETIMEDOUT);
     assert_int_equal(ask_anchor(&rig, 10, &m, &err), -ETIMEDOUT);
     tear_down(&rig);
