@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* ahr snapshot: marks this moment in a live session. */
 #include <stdio.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/utf8.h"
 #include "cli/live.h"
 #include "cli/option.h"
+#include "session/sockets.h"
 
 struct args {
     uint64_t id; /* IPC_NONE: not given */
@@ -56,6 +59,15 @@ reach(struct recorder *r, const char *session, struct err *err)
     return 0;
 }
 
+/* A recorder of another make has no ctl.sock beside it. */
+static bool
+is_our_socket(const char *path)
+{
+    AUTO(buf) ctl = { 0 };
+    buf_printf(&ctl, "%.*s/" SESSION_CTL_SOCK, (int)file_dir_len(path), path);
+    return access(buf_str(&ctl), F_OK) == 0;
+}
+
 static int
 find_recorder(struct recorder *r, const struct args *args, struct err *err)
 {
@@ -63,8 +75,11 @@ find_recorder(struct recorder *r, const struct args *args, struct err *err)
      * one that is, and there are better ways to reach it. */
     bool is_asked = args->session && args->session != getenv("AHR_SESSION");
     if (!is_asked && (use_variable(r, "AHR_IPC", IPC_SNAPSHOT_MANUAL) ||
-                      use_variable(r, "AH_RECORDER_IPC_SOCKET", IPC_SNAPSHOT)))
+                      use_variable(r, "AH_RECORDER_IPC_SOCKET", IPC_SNAPSHOT))) {
+        if (is_our_socket(r->address))
+            r->selector = IPC_SNAPSHOT_MANUAL;
         return 0;
+    }
     if (args->session && *args->session)
         return reach(r, args->session, err);
     return err_set(err, ERR_MISSING,

@@ -171,6 +171,17 @@ open_slave(int master_fd)
 #endif
 }
 
+/* Nothing is piped to it: whatever it reads will be typed, by those who attach. */
+static void
+set_echo(int fd)
+{
+    struct termios state;
+    if (fd < 0 || tcgetattr(fd, &state) < 0)
+        return;
+    state.c_lflag |= ECHO;
+    tcsetattr(fd, TCSANOW, &state);
+}
+
 /* The folder, the sockets in it, and the command that is told of them, at its gate. */
 static int
 make_place(struct host *h, struct err *err)
@@ -198,6 +209,8 @@ start(struct host *h, struct err *err, int *ret_status)
     if (r < 0)
         return r;
     h->slave_fd = open_slave(h->child.master_fd);
+    if (!o->termios && !o->has_input)
+        set_echo(h->slave_fd);
     leave_terminal(h);
     r = prepare(h, err);
     if (r < 0) {

@@ -43,7 +43,8 @@ class Session:
             self.client = a.start("record", *options, "--", *command, stdout=out, stderr=log, **more)
         self.host = a.host(self.client.pid)
         self.agent = a.agent(self.host)
-        self.env = environment(self.agent)
+        # Between the two halves of exec it has none.
+        self.env = wait_for(lambda: environment(self.agent))
         self.id = self.env["AHR_SESSION"]
         self.ipc = self.env.get("AHR_IPC")
 
@@ -121,18 +122,18 @@ def _snapshots(block):
     return found
 
 
-def lines(folder, name):
-    """The objects of session.NAME.jsonl, each on a line that is whole."""
+def lines(folder, name, torn=()):
+    """The objects of session.NAME.jsonl, each on a line that is whole, but for those of `torn`."""
     path = folder / f"session.{name}.jsonl"
     text = path.read_text() if path.exists() else ""
     assert not text or text.endswith("\n"), text[-200:]
-    return [json.loads(line) for line in text.split("\n")[:-1]]
+    return [json.loads(line) for line in text.split("\n")[:-1] if line not in torn]
 
 
-def taken(folder):
+def taken(folder, torn=()):
     """A finished session's snapshots: recording and lines must tell the same, in order."""
     found = snapshots(folder / "session.ahr")
-    told = lines(folder, "snapshots")
+    told = lines(folder, "snapshots", torn)
     for line in told:
         assert sorted(line) == ["anchor_byte", "id", "kind", "label", "ts_ns"], line
         assert line["kind"] in ("auto", "manual"), line
