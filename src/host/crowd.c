@@ -279,8 +279,8 @@ on_watch(uv_timer_t *timer)
 
 /* -- who is too slow -- */
 
-static bool
-is_link_full(const struct host *h)
+bool
+host_is_full(const struct host *h)
 {
     return h->link && conn_behind(h->link, &h->reel) >=
                           (size_t)(h->link->is_lossy ? LOSSY_FULL : EXACT_FULL);
@@ -294,17 +294,6 @@ skip_lagging_link(struct host *h)
     host_log(h, "the client lags: it is skipped forward");
     conn_skip(c, &h->reel);
     host_set_stage(h, unshown);
-}
-
-bool
-host_is_full(struct host *h)
-{
-    if (!is_link_full(h))
-        return false;
-    if (!h->link->is_lossy || !is_since(h->link->stuck_ns, LAG_MS))
-        return true;
-    skip_lagging_link(h);
-    return false;
 }
 
 void
@@ -338,7 +327,8 @@ on_skip(uv_timer_t *timer)
         if (may_rejoin(h, c))
             host_rejoin(h, c);
     }
-    host_is_full(h);
+    if (host_is_full(h) && h->link->is_lossy && is_since(h->link->stuck_ns, LAG_MS))
+        skip_lagging_link(h);
     host_loop_update(h);
 }
 
@@ -392,7 +382,7 @@ set_events(struct host *h, struct conn *c)
 void
 host_crowd_update(struct host *h)
 {
-    bool has_skipped = is_link_full(h) && h->link->is_lossy, needs_care = false;
+    bool has_skipped = host_is_full(h) && h->link->is_lossy, needs_care = false;
     bool has_watchers = false, has_talkers = false;
     for (struct conn *c = h->conns; c; c = c->next) {
         set_events(h, c);

@@ -190,7 +190,7 @@ void host_broadcast(struct host *h, const struct ipc_message *m);
 /* Shows what has just been recorded and begins at off. */
 void host_show(struct host *h, struct view bytes, uint64_t off);
 /* Somebody holds the command up. */
-bool host_is_full(struct host *h);
+bool host_is_full(const struct host *h);
 /* It was skipped or paused, and goes on from here. */
 void host_rejoin(struct host *h, struct conn *c);
 void host_crowd_update(struct host *h);

@@ -102,7 +102,7 @@ anchor(struct host *h)
     return recorder_seen_off(&h->recorder);
 }
 
-/* Why a text is not to be written down; NULL: it may be. */
+/* What is wrong with a text; NULL: nothing. */
 static const char *
 text_fault(struct view text, bool is_line)
 {
@@ -110,9 +110,9 @@ text_fault(struct view text, bool is_line)
     for (size_t at = 0; at < text.n;) {
         int n = utf8_next(text.p + at, text.n - at, &cp);
         if (!n)
-            return "it is no UTF-8";
+            return "is not UTF-8";
         if (is_line && (cp < 0x20 || (cp >= 0x7f && cp < 0xa0)))
-            return "it has control characters in it";
+            return "has control characters in it";
         at += (size_t)n;
     }
     return NULL;
@@ -164,7 +164,7 @@ take_snapshot(struct host *h, struct conn *c, const struct ipc_message *m)
     AUTO(buf) why = { 0 };
     const char *fault = text_fault(m->bytes, true);
     if (fault) {
-        buf_printf(&why, "the label is refused: %s", fault);
+        buf_printf(&why, "the label %s", fault);
         deny(h, c, buf_str(&why));
         return;
     }
@@ -458,7 +458,7 @@ static const struct request {
     { IPC_PAUSE, CONN_LINK | CONN_CTL, true, set_pause },
     { IPC_STOP, CONN_LINK | CONN_CTL, false, stop },
     { IPC_DETACH, CONN_LINK | CONN_CTL, true, detach },
-    { IPC_HANGUP, CONN_LINK, false, hang_up },
+    { IPC_HANGUP, CONN_LINK | CONN_CTL, false, hang_up },
     { IPC_SCREEN, CONN_MIRROR, false, take_screen },
     { IPC_REPLY, CONN_MIRROR, false, take_reply },
 };
