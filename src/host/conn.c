@@ -37,10 +37,22 @@ conn_close(struct conn *c)
 
 /* -- sending -- */
 
+/* Half a frame, or one that is missing, would be believed. */
+static void
+give_up(struct conn *c)
+{
+    c->is_broken = true;
+    if (c->fd >= 0)
+        shutdown(c->fd, SHUT_RDWR);
+}
+
 int
 conn_send(struct conn *c, const struct ipc_message *m)
 {
-    return ipc_message_put(&c->own, m, IPC_TO_CLIENT);
+    int r = ipc_message_put(&c->own, m, IPC_TO_CLIENT);
+    if (r < 0)
+        give_up(c);
+    return r;
 }
 
 int
@@ -89,6 +101,8 @@ send_some(struct conn *c, struct view v)
     do
         n = send(c->fd, v.p, v.n, MSG_DONTWAIT | MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
+    if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
+        c->is_broken = true;
     if (n <= 0) {
         c->stuck_ns = c->stuck_ns ? c->stuck_ns : clock_mono_ns();
         return 0;
@@ -125,7 +139,7 @@ advance_reel(struct conn *c, const struct reel *reel, size_t n)
 void
 conn_flush(struct conn *c, const struct reel *reel)
 {
-    while (c->fd >= 0) {
+    while (c->fd >= 0 && !c->is_broken) {
         bool is_reel;
         struct view v = next_bytes(c, reel, &is_reel);
         size_t n = v.n ? send_some(c, v) : 0;
@@ -139,10 +153,16 @@ conn_flush(struct conn *c, const struct reel *reel)
 }
 
 bool
+conn_has_own(const struct conn *c)
+{
+    return !c->is_broken && c->own.n > c->own_at;
+}
+
+bool
 conn_has_waiting(const struct conn *c, const struct reel *reel)
 {
     bool is_reel;
-    return next_bytes(c, reel, &is_reel).n > 0;
+    return !c->is_broken && next_bytes(c, reel, &is_reel).n > 0;
 }
 
 size_t
@@ -165,6 +185,8 @@ keep_rest(struct conn *c, const struct reel *reel)
     buf_release(&c->own);
     c->own = own;
     c->own_at = 0;
+    if (own.failed)
+        give_up(c);
 }
 
 void

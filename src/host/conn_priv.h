@@ -40,6 +40,7 @@ struct conn {
     bool must_auth;
     bool is_leaving;          /* told why, and then closed */
     bool is_half_closed;      /* has said all, and is still owed something */
+    bool is_broken;           /* nothing can be sent to it any more */
     bool has_more;            /* … to say, that has been read already */
     size_t input_bytes;       /* on their way to the PTY */
     unsigned waiting_replies; /* for a sync */
@@ -60,11 +61,14 @@ struct conn {
 
 void conn_init(struct conn *c, int fd, enum conn_kind kind);
 void conn_close(struct conn *c);
-/* A frame of its own. A failing connection is noticed by the next read. */
+/* A frame of its own. Whoever cannot be sent one is broken: the next read finds its end.
+ */
 int conn_send(struct conn *c, const struct ipc_message *m);
 int conn_send_text(struct conn *c, uint8_t selector, const char *text);
 /* Sends what it takes now. */
 void conn_flush(struct conn *c, const struct reel *reel);
+/* Something of its own waits. */
+bool conn_has_own(const struct conn *c);
 /* Something waits that may be sent. */
 bool conn_has_waiting(const struct conn *c, const struct reel *reel);
 /* How much of the reel it has not been sent; 0 while it is not to be. */

@@ -158,6 +158,13 @@ lose(struct host *h, struct conn *c)
         host_drop_conn(h, c);
 }
 
+/* A reply may still come to it. */
+static bool
+is_owed(const struct conn *c)
+{
+    return (c->waiting_replies && !c->is_broken) || conn_has_own(c);
+}
+
 static void
 listen_to(struct host *h, struct conn *c)
 {
@@ -171,7 +178,7 @@ listen_to(struct host *h, struct conn *c)
     c->has_more = r > 0;
     if (c->fd < 0)
         return;
-    c->is_half_closed = r == -ECONNRESET && c->waiting_replies;
+    c->is_half_closed = r == -ECONNRESET && is_owed(c);
     if (c->is_half_closed)
         return;
     if (r < 0 && (c->kind & (CONN_CTL | CONN_IPC)) && r == -EPROTO && !c->is_leaving)
@@ -198,6 +205,8 @@ on_conn(uv_poll_t *poll, int status, int events)
 {
     struct conn *c = poll->data;
     struct host *h = poll->loop->data;
+    if (status < 0)
+        c->events = 0; /* libuv has stopped it */
     if (events & UV_WRITABLE)
         conn_flush(c, &h->reel);
     if (status < 0 || (events & UV_READABLE))
@@ -339,7 +348,7 @@ is_hopeless(const struct host *h, const struct conn *c)
     if (c->is_leaving)
         return is_since(c->leave_ns, LEAVE_MS);
     if (is_idle(c))
-        return c->is_half_closed || is_since(c->heard_ns, SILENT_MS);
+        return is_since(c->heard_ns, SILENT_MS);
     bool may_wait = c == h->link && !c->is_lossy;
     return !may_wait && is_since(c->stuck_ns, DEAF_MS);
 }
@@ -366,7 +375,8 @@ on_care(uv_timer_t *timer)
 static void
 set_events(struct host *h, struct conn *c)
 {
-    int events = c->is_half_closed ? 0 : UV_READABLE;
+    /* Its end is there to be read all the time. */
+    int events = c->is_half_closed && is_owed(c) ? 0 : UV_READABLE;
     /* Watchers get what comes by the timer, unless they could not take it. */
     if (conn_has_waiting(c, &h->reel) && (!c->is_watcher || c->stuck_ns))
         events |= UV_WRITABLE;

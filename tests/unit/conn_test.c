@@ -374,6 +374,10 @@ connections_go_on_each_from_its_place(void **state)
         flush_bytes(&rigs[i], &reel, i * reel.b.n / RIGS);
         assert_int_equal(conn_behind(&rigs[i].conn, &reel),
                          reel.b.n - i * reel.b.n / RIGS);
+        size_t frame = 0;
+        while (frame < FEW && starts[frame + 1] <= rigs[i].conn.at)
+            frame++;
+        assert_int_equal(rigs[i].conn.frame_at, starts[frame]);
     }
     show_few(&reel, &off, starts);
     want_reel(&want, &reel, 0, starts[FEW]);
@@ -764,6 +768,50 @@ one_that_takes_nothing_is_known_until_it_does(void **state)
     reel_release(&reel);
 }
 
+static void
+one_that_is_gone_has_nothing_waiting(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct reel reel = { 0 };
+    struct ipc_message own = taken(1);
+    uint64_t off = 0;
+    set_up_subscriber(&rig, &reel);
+    close(rig.peer);
+    rig.peer = -1;
+    show(&reel, &off, 65000);
+    conn_send(&rig.conn, &own);
+    assert_true(conn_has_own(&rig.conn));
+    conn_flush(&rig.conn, &reel); /* no SIGPIPE */
+    assert_true(rig.conn.is_broken);
+    assert_false(conn_has_own(&rig.conn));
+    assert_false(conn_has_waiting(&rig.conn, &reel));
+    /* … but what it was not shown is known. */
+    assert_true(conn_behind(&rig.conn, &reel) > 0);
+    assert_int_equal(reel_output_from(&reel, rig.conn.frame_at, off), 0);
+    tear_down(&rig);
+    reel_release(&reel);
+}
+
+/* Own frames have a ceiling. What was sent before it is whole, and its end is read. */
+static void
+one_that_lets_too_much_wait_is_given_up(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct reel reel = { 0 };
+    struct ipc_message m = output_at(0, 60000), request;
+    set_up(&rig, CONN_CTL);
+    m.selector = IPC_PICTURE;
+    for (size_t n = 0; !rig.conn.is_broken; n += 60000) {
+        assert_true(n <= 64 << 20);
+        conn_send(&rig.conn, &m);
+    }
+    assert_false(conn_has_waiting(&rig.conn, &reel));
+    assert_int_equal(conn_next(&rig.conn, &request), -ECONNRESET);
+    tear_down(&rig);
+}
+
 /* -- receiving -- */
 
 static void
@@ -871,6 +919,8 @@ main(void)
         cmocka_unit_test(a_flood_costs_no_more_than_the_reel),
         cmocka_unit_test(whatever_happens_frames_are_whole_and_in_order),
         cmocka_unit_test(one_that_takes_nothing_is_known_until_it_does),
+        cmocka_unit_test(one_that_is_gone_has_nothing_waiting),
+        cmocka_unit_test(one_that_lets_too_much_wait_is_given_up),
         cmocka_unit_test(messages_are_read_however_they_are_cut),
         cmocka_unit_test(long_messages_come_whole),
         cmocka_unit_test(what_is_no_message_is_told_from_the_end),

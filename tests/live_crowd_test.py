@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""live_crowd_test.py -- connections to a host that end, pause or lag in odd moments.
+
+The test speaks the wire protocol itself (doc/ipc.md), as a client that is no friend might.
+
+usage: live_crowd_test.py AHR [--sanitized]
+"""
+
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support.processes import wait_for
+from support.recorder import Recorder
+from support.tap import run, test
+
+AHR = sys.argv[1]
+NONE = (1 << 64) - 1
+DONE, REFUSED, STATE = 0, 1, 75
+WAITS = """
+echo ready
+until [ -e more ] || [ -e go ]; do sleep 0.02; done
+echo more
+until [ -e go ]; do sleep 0.02; done
+"""
+
+
+class Client:
+    """A connection to a session's ctl.sock."""
+
+    def __init__(self, recorder):
+        path = recorder.live() / "ctl.sock"
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(60)
+        wait_for(lambda: self.socket.connect_ex(str(path)) == 0, "nobody listens")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def send(self, selector, form="", *fields, text=None):
+        body = struct.pack("<B" + form, selector, *fields)
+        if text is not None:
+            body += struct.pack("<I", len(body) + 3) + text
+        self.socket.sendall(struct.pack("<I", len(body)) + body)
+
+    def _read(self, n):
+        have = b""
+        while len(have) < n:
+            more = self.socket.recv(n - len(have))
+            if not more:
+                raise EOFError
+            have += more
+        return have
+
+    def get(self, *selectors):
+        """The next frame with one of these selectors: it and its body."""
+        while True:
+            body = self._read(struct.unpack("<I", self._read(4))[0])
+            if body[0] in selectors:
+                return body[0], body[1:]
+
+    def subscribe(self, cols=0, rows=0, flags=0):
+        self.send(19, "HHB", cols, rows, flags)
+
+    def snapshot(self, number):
+        self.send(0, "Q", number, text=b"")
+
+    def clients(self):
+        self.send(20)
+        return struct.unpack_from("<I", self.get(STATE)[1], 20)[0]
+
+    def anchor(self):
+        self.send(25)
+        return struct.unpack("<QQQ", self.get(DONE)[1])[1]
+
+    def instruct(self, anchor, snapshot):
+        self.send(16, "QQIB", anchor, snapshot, 0xffffffff, 0, text=b"look")
+        return self.get(DONE, REFUSED)
+
+
+def waiting(recorder):
+    """A session that ends when the test says so."""
+    client = recorder.start("record", "--", "sh", "-c", WAITS, stdout=subprocess.DEVNULL,
+                            stderr=recorder.log())
+    recorder.host(client.pid)
+    wait_for(lambda: recorder.names("live"))
+    return client
+
+
+def finish(recorder, client):
+    (recorder.dir / "go").touch()
+    recorder.ends(client, 0)
+
+
+@test
+def a_subscriber_that_leaves_before_its_reply_is_not_kept():
+    with Recorder(AHR) as a:
+        client = waiting(a)
+        with Client(a) as other:
+            for number in range(20):
+                with Client(a) as c:
+                    c.subscribe(80, 24)
+                    c.get(71)
+                    c.snapshot(number)
+            wait_for(lambda: other.clients() == 1, lambda: f"{other.clients()} are left", 15)
+        finish(a, client)
+
+
+@test
+def replies_come_to_one_that_has_said_all():
+    with Recorder(AHR) as a:
+        client = waiting(a)
+        with Client(a) as c:
+            for number in range(100):
+                c.snapshot(number)
+            c.socket.shutdown(socket.SHUT_WR)
+            for number in range(100):
+                kind, body = c.get(DONE, REFUSED)
+                assert kind == DONE and struct.unpack_from("<Q", body)[0] == number, body
+            assert c.socket.recv(1) == b""
+        finish(a, client)
+
+
+run()
