@@ -128,4 +128,23 @@ def replies_come_to_one_that_has_said_all():
         finish(a, client)
 
 
+@test
+def an_instruction_may_lie_behind_its_snapshot():
+    with Recorder(AHR) as a:
+        client = waiting(a)
+        with Client(a) as c:
+            c.snapshot(7)
+            before = struct.unpack("<QQQ", c.get(DONE)[1])[1]
+            (a.dir / "more").touch()
+            wait_for(lambda: c.anchor() > before)
+            end = c.anchor()
+            kind, body = c.instruct(end, 7)
+            assert kind == DONE, body
+            assert struct.unpack("<QQQ", body)[1] == end
+            assert c.instruct(NONE, 7)[1][8:16] == struct.pack("<Q", before)
+            assert c.instruct(end + 100, 7)[0] == REFUSED
+            assert c.instruct(end, 8) == (REFUSED, b"no snapshot 8")
+        finish(a, client)
+
+
 run()

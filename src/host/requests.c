@@ -230,12 +230,12 @@ static bool
 place(struct host *h, struct conn *c, const struct ipc_message *m, uint64_t *ret)
 {
     AUTO(buf) why = { 0 };
-    uint64_t now_off = anchor(h);
+    uint64_t now_off = anchor(h), snapshot_off;
     *ret = m->field[0] == IPC_NONE ? now_off : m->field[0];
-    if (m->field[1] != IPC_NONE && !find_anchor(h, m->field[1], &now_off))
+    if (m->field[1] != IPC_NONE && !find_anchor(h, m->field[1], &snapshot_off))
         buf_printf(&why, "no snapshot %llu", (unsigned long long)m->field[1]);
     else if (m->field[1] != IPC_NONE && m->field[0] == IPC_NONE)
-        *ret = now_off;
+        *ret = snapshot_off;
     else if (*ret > now_off)
         buf_printf(&why, "byte %llu has not been written yet", (unsigned long long)*ret);
     if (why.n)
