@@ -309,6 +309,8 @@ void
 host_rejoin(struct host *h, struct conn *c)
 {
     conn_rejoin(c, &h->reel);
+    if (c->is_paused) /* it was not asked to take anything */
+        c->stuck_ns = 0;
     c->is_paused = c->awaits_picture = c->has_picture_part = false;
     conn_send(
         c, &(struct ipc_message){ .selector = IPC_SKIPPED,
@@ -349,7 +351,7 @@ is_hopeless(const struct host *h, const struct conn *c)
         return is_since(c->leave_ns, LEAVE_MS);
     if (is_idle(c))
         return is_since(c->heard_ns, SILENT_MS);
-    bool may_wait = c == h->link && !c->is_lossy;
+    bool may_wait = c->is_paused || (c == h->link && !c->is_lossy && !c->is_broken);
     return !may_wait && is_since(c->stuck_ns, DEAF_MS);
 }
 
