@@ -6,13 +6,29 @@
 
 enum { STEP = 512 }; /* bytes between two looks at the terminal's state */
 
+size_t
+feeder_waiting(const struct feeder *f)
+{
+    return f->waiting.n - f->waiting_at;
+}
+
+/* It may never be empty: what is done goes when it is more than what waits. */
+static void
+forget_done(struct feeder *f)
+{
+    size_t n = feeder_waiting(f);
+    if (f->waiting_at <= n)
+        return;
+    if (n)
+        memmove(f->waiting.p, f->waiting.p + f->waiting_at, n);
+    f->waiting.n = n;
+    f->waiting_at = 0;
+}
+
 int
 feeder_add(struct feeder *f, struct view bytes)
 {
-    if (f->waiting_at == f->waiting.n) {
-        buf_clear(&f->waiting);
-        f->waiting_at = 0;
-    }
+    forget_done(f);
     return buf_append(&f->waiting, bytes.p, bytes.n);
 }
 

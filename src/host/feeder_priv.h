@@ -27,6 +27,8 @@ struct feeder {
 int feeder_add(struct feeder *f, struct view bytes);
 void feeder_end(struct feeder *f);
 bool feeder_has_waiting(const struct feeder *f);
+/* Bytes of input that nothing has been done about yet. */
+size_t feeder_waiting(const struct feeder *f);
 /* Part of what belongs together has been written. */
 bool feeder_is_begun(const struct feeder *f);
 /* Writes what the PTY takes; returns how many bytes of input are now behind us. */

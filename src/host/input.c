@@ -19,18 +19,27 @@ is_piped(const struct host *h, const struct conn *c)
     return c && c == h->link && h->opt->is_input_piped;
 }
 
+/* Together with whose it is, or not at all. */
+static int
+add_typed(struct host *h, struct conn *c, struct view bytes)
+{
+    struct debt debt = { c ? c->number : 0, bytes.n };
+    int r = buf_reserve(&h->debts, sizeof(debt));
+    if (!r)
+        r = feeder_add(&h->typed, bytes);
+    return r < 0 ? r : buf_append(&h->debts, &debt, sizeof(debt));
+}
+
 void
 host_input(struct host *h, struct conn *c, struct view bytes)
 {
-    struct debt debt = { c ? c->number : 0, bytes.n };
     if (!bytes.n || h->has_exited)
         return;
-    if (is_piped(h, c)) {
-        feeder_add(&h->piped, bytes);
-    } else if (!buf_append(&h->debts, &debt, sizeof(debt))) {
-        feeder_add(&h->typed, bytes);
-    }
-    if (c)
+    /* A program that asks and does not read is not answered for ever. */
+    if (!c && feeder_waiting(&h->typed) > HOST_INPUT_MAX)
+        return;
+    int r = is_piped(h, c) ? feeder_add(&h->piped, bytes) : add_typed(h, c, bytes);
+    if (c && !r)
         c->input_bytes += bytes.n;
     host_pump_input(h);
 }
@@ -72,10 +81,13 @@ pay_debts(struct host *h, size_t n)
         if (!d.n)
             h->debts_at += sizeof(d);
     }
-    if (h->debts_at == h->debts.n) {
-        buf_clear(&h->debts);
-        h->debts_at = 0;
-    }
+    size_t left = h->debts.n - h->debts_at;
+    if (h->debts_at <= left)
+        return;
+    if (left)
+        memmove(h->debts.p, h->debts.p + h->debts_at, left);
+    h->debts.n = left;
+    h->debts_at = 0;
 }
 
 void
