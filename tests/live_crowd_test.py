@@ -7,6 +7,8 @@ The test speaks the wire protocol itself (doc/ipc.md), as a client that is no fr
 usage: live_crowd_test.py AHR [--sanitized]
 """
 
+import os
+import signal
 import socket
 import struct
 import subprocess
@@ -20,7 +22,7 @@ from support.tap import run, test
 
 AHR = sys.argv[1]
 NONE = (1 << 64) - 1
-DONE, REFUSED, STATE = 0, 1, 75
+DONE, REFUSED, STAGE, STATE = 0, 1, 72, 75
 WAITS = """
 echo ready
 until [ -e more ] || [ -e go ]; do sleep 0.02; done
@@ -145,6 +147,31 @@ def an_instruction_may_lie_behind_its_snapshot():
             assert c.instruct(end + 100, 7)[0] == REFUSED
             assert c.instruct(end, 8) == (REFUSED, b"no snapshot 8")
         finish(a, client)
+
+
+@test
+def a_terminal_that_was_overtaken_passes_nothing():
+    """Whoever asks for anchors has the PTY read on, past what the terminal's client takes."""
+    with Recorder(AHR) as a:
+        terminal = a.terminal()
+        client = a.on(terminal, "record", "--", "sh", "-c", "until [ -e go ]; do sleep 0.02; done; "
+                      "exec head -c 30000000 /dev/zero")
+        a.host(client.pid)
+        with Client(a) as c:
+            c.subscribe()
+            assert struct.unpack_from("<I", c.get(STAGE)[1], 4)[0] == 1
+            os.kill(client.pid, signal.SIGSTOP)
+            (a.dir / "go").touch()
+            kind, body, end = DONE, b"", 0
+            while kind == DONE and end < 20 << 20:
+                c.send(25)
+                kind, body = c.get(DONE, STAGE)
+                end = struct.unpack("<QQQ", body)[1] if kind == DONE else end
+            assert kind == STAGE and struct.unpack_from("<I", body, 4)[0] == 0, (end, body)
+            os.kill(client.pid, signal.SIGCONT)
+            c.socket.shutdown(socket.SHUT_RDWR)
+        terminal.settle()
+        a.ends(client, 0)
 
 
 run()

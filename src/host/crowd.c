@@ -224,10 +224,15 @@ on_conn(uv_poll_t *poll, int status, int events)
 static void
 overtake(struct host *h, struct conn *c)
 {
-    if (c->awaits_picture) /* too late: it can make one of the recording */
+    if (c->awaits_picture) { /* too late: it can make one of the recording */
         host_rejoin(h, c);
-    else if (!c->is_paused && !c->is_skipping)
-        conn_skip(c, &h->reel);
+        return;
+    }
+    if (c->is_paused || c->is_skipping)
+        return;
+    if (c == h->link) /* the stage follows: here it would drain the PTY in the midst */
+        h->overtaken_off = reel_output_from(&h->reel, c->frame_at, h->recorder.byte_off);
+    conn_skip(c, &h->reel);
 }
 
 void
@@ -391,9 +396,18 @@ set_events(struct host *h, struct conn *c)
         uv_poll_stop(&c->poll);
 }
 
+/* Requests for anchors read on where a full link would have had the command wait. */
+static void
+follow_overtaken_link(struct host *h)
+{
+    if (h->link && h->link->is_skipping && h->passing == h->link->number && !h->is_over)
+        host_set_stage(h, h->overtaken_off);
+}
+
 void
 host_crowd_update(struct host *h)
 {
+    follow_overtaken_link(h);
     bool has_skipped = host_is_full(h) && h->link->is_lossy, needs_care = false;
     bool has_watchers = false, has_talkers = false;
     for (struct conn *c = h->conns; c; c = c->next) {
