@@ -168,9 +168,12 @@ wait_ms(struct client *c, uint64_t now_ns)
     return flush_ms < 0 || (show_ms >= 0 && show_ms < flush_ms) ? show_ms : flush_ms;
 }
 
+/* Does what is due; is there nothing more to wait for? */
 static bool
-is_over(const struct client *c)
+is_over(struct client *c)
 {
+    show_step(&c->show, clock_mono_ns());
+    look_after_output(c);
     return c->is_done || (c->has_ended && (show_is_done(&c->show) || !flush_time_ms(c)));
 }
 
@@ -179,7 +182,6 @@ step(struct client *c)
 {
     enum { LINK, IN, OUT };
     uint64_t now_ns = clock_mono_ns();
-    show_step(&c->show, now_ns);
     bool reads_input = c->is_input_open && c->window && !c->has_ended;
     bool reads_host = !c->has_ended && show_takes_more(&c->show);
     int link_events = (reads_host ? POLLIN : 0) |
@@ -227,7 +229,7 @@ leave(struct client *c)
     struct client_result *r = c->result;
     pty_tty_restore(c->opt->tty);
     show_leave(&c->show, r->end == CLIENT_ENDED && !r->signo);
-    r->is_mid_line = c->show.way == SHOW_PASSING && c->show.glance.is_mid_line;
+    r->is_mid_line = c->show.glance.is_mid_line;
     r->lost_bytes = c->show.lost;
     if (c->trouble.n)
         c->opt->say(c->opt->ctx, buf_str(&c->trouble));
@@ -252,7 +254,7 @@ client_run(const struct client_options *opt, struct client_result *ret)
         client_hang_up(&c); /* it went away meanwhile */
     subscribe(&c);
     client_tell_size(&c); /* it may have changed before we listened */
-    while (look_after_output(&c), !is_over(&c))
+    while (!is_over(&c))
         step(&c);
     leave(&c);
     client_close_input(&c);

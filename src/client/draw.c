@@ -235,7 +235,7 @@ put_cursor(const struct draw *d, const struct term *session, struct buf *out)
 
 /* The window of the session's screen, as a screen of the terminal's size. */
 static int
-make_want(struct draw *d, const struct term *session)
+make_want(struct draw *d, const struct term *session, bool has_modes)
 {
     AUTO(buf) bytes = { 0 };
     struct brush b = { .session = session, .out = &bytes };
@@ -245,7 +245,7 @@ make_want(struct draw *d, const struct term *session)
     buf_puts(&bytes, "\033c");
     for (unsigned y = 0; y < rows; y++)
         put_row(&b, d, y, cols);
-    if (d->mirrors_modes)
+    if (has_modes)
         put_modes(d, session, &bytes);
     put_cursor(d, session, &bytes);
     if (bytes.failed)
@@ -254,19 +254,38 @@ make_want(struct draw *d, const struct term *session)
     return 0;
 }
 
+static void
+move_window(struct draw *d, const struct term *session)
+{
+    struct term_cursor c = term_cursor(session);
+    d->top = follow(d->top, term_rows(d->shown), term_rows(session), c.row);
+    d->left = follow(d->left, term_cols(d->shown), term_cols(session), c.col);
+}
+
+void
+draw_end_with(struct draw *d, const struct term *session, struct buf *out)
+{
+    draw_end(d, out);
+    move_window(d, session);
+    if (make_want(d, session, false) < 0)
+        return;
+    /* Neither is for whoever comes next. */
+    term_feed(d->want, "\033[?25h\033[?5l\033[0 q", 16, 0);
+    buf_puts(out, "\033[H\033[2J");
+    term_diff(NULL, d->want, out);
+}
+
 int
 draw_picture(struct draw *d, const struct term *session, uint64_t now_ns, struct buf *out)
 {
     unsigned cols = term_cols(d->shown), rows = term_rows(d->shown);
-    struct term_cursor c = term_cursor(session);
-    d->top = follow(d->top, rows, term_rows(session), c.row);
-    d->left = follow(d->left, cols, term_cols(session), c.col);
+    move_window(d, session);
     bool fits = d->mirrors_modes && cols == term_cols(session) &&
                 rows == term_rows(session);
     d->is_stale = false;
     d->drawn_ns = now_ns;
     d->held_ns = 0;
-    int r = fits ? 0 : make_want(d, session);
+    int r = fits ? 0 : make_want(d, session, d->mirrors_modes);
     size_t from = out->n;
     buf_puts(out, "\033[?2026h");
     size_t body = out->n;

@@ -32,6 +32,8 @@ void draw_release(struct draw *d);
 /* Appends what takes the alternate screen, and what gives it back. */
 void draw_begin(struct draw *d, struct buf *out);
 void draw_end(struct draw *d, struct buf *out);
+/* … with the last picture on the screen that is there then. */
+void draw_end_with(struct draw *d, const struct term *session, struct buf *out);
 /* The terminal has another size: appends what makes it blank. */
 void draw_resize(struct draw *d, unsigned cols, unsigned rows, struct buf *out);
 /* The session's screen has changed. */

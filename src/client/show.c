@@ -245,13 +245,31 @@ show_skipped(struct show *s, uint64_t off, uint64_t cols, uint64_t rows)
     }
 }
 
+/* Back to the screen that was there before; what `record` has shown stays to be seen. */
+static void
+end_drawing(struct show *s)
+{
+    AUTO(buf) out = { 0 };
+    if (!s->draw.is_on)
+        return;
+    if (s->opt->kind == CLIENT_RECORD && !term_modes(s->model.term).is_alternate) {
+        draw_end_with(&s->draw, s->model.term, &out);
+        s->glance.is_mid_line = term_cursor(s->model.term).col;
+    } else {
+        draw_end(&s->draw, &out);
+    }
+    put(s, &out);
+}
+
 void
 show_ended(struct show *s, uint64_t off)
 {
-    if (s->way != SHOW_PASSING || !(s->is_paused || s->awaits_skip))
-        return;
-    s->next_off = off;
-    begin_anew(s);
+    if (s->way == SHOW_DRAWING) {
+        end_drawing(s);
+    } else if (s->way == SHOW_PASSING && (s->is_paused || s->awaits_skip)) {
+        s->next_off = off;
+        begin_anew(s);
+    }
 }
 
 /* -- the terminal -- */
@@ -371,5 +389,5 @@ show_takes_more(const struct show *s)
 bool
 show_is_done(const struct show *s)
 {
-    return s->way == SHOW_DRAWING || (!output_waiting(&s->out) && !is_filling(s));
+    return !output_waiting(&s->out) && !is_filling(s);
 }

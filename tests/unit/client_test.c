@@ -1,0 +1,678 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * client_test.c -- clients of all kinds; the test is their host at one side, and their
+ * terminal or their pipe's reader at the other.
+ */
+#include "support/kit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "client/client.h"
+#include "ipc/message.h"
+#include "term/term.h"
+
+enum { WAIT_S = 60, COLS = 80, ROWS = 24, NUMBER = 5 };
+
+struct scene {
+    pid_t pid;
+    int link, out; /* the host's end; the terminal's, or of a pipe */
+    struct tape_writer *tape;
+    uint64_t off;
+    struct buf in, seen; /* from the client; all that it wrote */
+    size_t taken;        /* of `in`, by the last message */
+    bool is_deaf;        /* the terminal takes nothing */
+    struct term *outer;  /* what the terminal shows */
+    uint64_t deadline_ns;
+};
+
+/* -- the client -- */
+
+static void
+say_nothing(void *ctx, const char *text)
+{
+    (void)ctx;
+    (void)text;
+}
+
+static bool
+is_live(void *ctx)
+{
+    return *(bool *)ctx;
+}
+
+static void
+be_client(enum client_kind kind, int link_fd, int fd, bool is_terminal, bool is_alive)
+{
+    struct pty_tty tty = { .fd = -1 };
+    client_hold_signals();
+    if (is_terminal) {
+        setsid();
+        ioctl(fd, TIOCSCTTY, 0);
+        pty_tty_init(&tty, fd);
+    }
+    struct client_options opt = {
+        .kind = kind,
+        .link_fd = link_fd,
+        .in_fd = is_terminal ? fd : -1,
+        .out_fd = fd,
+        .tty = &tty,
+        .is_out_terminal = is_terminal,
+        .cols = COLS,
+        .rows = ROWS,
+        .tape_path = KIT_PATH,
+        .done_tape_path = "elsewhere.ahr",
+        .say = say_nothing,
+        .is_session_live = is_live,
+        .ctx = &is_alive,
+    };
+    struct client_result done = { 0 };
+    client_run(&opt, &done);
+    _exit((int)done.end);
+}
+
+static void
+start(struct scene *s, enum client_kind kind, bool is_terminal, bool is_alive)
+{
+    int link[2], out[2];
+    struct err err;
+    struct timeval wait = { .tv_sec = WAIT_S };
+    struct winsize size = { .ws_col = COLS, .ws_row = ROWS };
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
+    struct term_options how = term_options_default();
+    *s = (struct scene){ .deadline_ns = clock_mono_ns() + WAIT_S * 1000000000ULL };
+    opt.block_bytes = 256 << 10;
+    assert_int_equal(tape_writer_open(&s->tape, tape_io_files(), KIT_PATH, &opt, &err),
+                     0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
+    if (is_terminal)
+        assert_int_equal(openpty(&out[0], &out[1], NULL, NULL, &size), 0);
+    else
+        assert_int_equal(pipe(out), 0);
+    setsockopt(link[0], SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+    s->pid = fork();
+    if (!s->pid) {
+        close(link[0]);
+        close(out[0]);
+        be_client(kind, link[1], out[1], is_terminal, is_alive);
+    }
+    close(link[1]);
+    if (!is_terminal) /* a terminal stays when nobody has it open */
+        close(out[1]);
+    s->link = link[0];
+    s->out = out[0];
+    fcntl(s->out, F_SETFL, O_NONBLOCK);
+    s->outer = term_new(&how);
+    assert_non_null(s->outer);
+}
+
+/* -- looking on -- */
+
+/* Lets the client do something. */
+static void
+look(struct scene *s)
+{
+    static uint8_t bytes[65536];
+    struct pollfd fds[] = { { .fd = s->link, .events = POLLIN },
+                            { .fd = s->is_deaf ? -1 : s->out, .events = POLLIN } };
+    if (clock_mono_ns() > s->deadline_ns)
+        fail_msg("waited in vain");
+    poll(fds, 2, 100);
+    ssize_t n = fds[0].revents ? recv(s->link, bytes, sizeof(bytes), MSG_DONTWAIT) : 0;
+    if (n > 0)
+        buf_append(&s->in, bytes, (size_t)n);
+    n = fds[1].revents ? read(s->out, bytes, sizeof(bytes)) : 0;
+    if (n <= 0)
+        return;
+    buf_append(&s->seen, bytes, (size_t)n);
+    term_feed(s->outer, bytes, (size_t)n, 0);
+}
+
+/* The next message of the client; the one before is gone then. */
+static struct ipc_message
+hear(struct scene *s, uint8_t selector)
+{
+    struct ipc_frame frame;
+    struct ipc_message m;
+    ssize_t size;
+    if (s->taken)
+        memmove(s->in.p, s->in.p + s->taken, s->in.n - s->taken);
+    s->in.n -= s->taken;
+    s->taken = 0;
+    while (!(size = ipc_frame_get((struct view){ s->in.p, s->in.n }, &frame)))
+        look(s);
+    assert_true(size > 0);
+    s->taken = (size_t)size;
+    assert_int_equal(ipc_message_get(&m, &frame, IPC_TO_HOST), 0);
+    assert_int_equal(m.selector, selector);
+    return m;
+}
+
+static bool
+is_row(struct scene *s, unsigned row, const char *text)
+{
+    struct term_line line = { 0 };
+    term_line_at(s->outer, term_scrollback_count(s->outer) + row, &line);
+    bool is_it = !strcmp(buf_str(&line.text), text);
+    term_line_release(&line);
+    return is_it;
+}
+
+static void
+shows(struct scene *s, unsigned row, const char *text)
+{
+    while (!is_row(s, row, text))
+        look(s);
+}
+
+static void
+is_on_alternate(struct scene *s, bool is_alternate)
+{
+    while (term_modes(s->outer).is_alternate != is_alternate)
+        look(s);
+}
+
+static void
+ends(struct scene *s, enum client_end end)
+{
+    int status;
+    struct err err;
+    struct tape_writer_status ignored;
+    while (!waitpid(s->pid, &status, WNOHANG))
+        look(s);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), end);
+    for (size_t n = SIZE_MAX; n != s->seen.n; look(s))
+        n = s->seen.n;
+    close(s->link);
+    close(s->out);
+    assert_int_equal(tape_writer_finish(s->tape, KIT_START, &ignored, &err), 0);
+    buf_release(&s->in);
+    buf_release(&s->seen);
+    term_free(s->outer);
+}
+
+/* -- being the host -- */
+
+static void
+say(struct scene *s, struct ipc_message m)
+{
+    AUTO(buf) out = { 0 };
+    assert_int_equal(ipc_message_put(&out, &m, IPC_TO_CLIENT), 0);
+    assert_int_equal(send(s->link, out.p, out.n, MSG_NOSIGNAL), out.n);
+}
+
+static void
+stage(struct scene *s, unsigned cols, unsigned rows, unsigned passing)
+{
+    say(s, (struct ipc_message){ .selector = IPC_STAGE,
+                                 .field = { cols, rows, passing, IPC_NONE } });
+}
+
+static struct view
+record(struct scene *s, const char *text)
+{
+    struct view v = { (const uint8_t *)text, strlen(text) };
+    struct tape_record rec = { .tag = TAPE_DATA, .ts_ns = KIT_START, .bytes = v };
+    tape_writer_append(s->tape, rec);
+    s->off += v.n;
+    return v;
+}
+
+static void
+output(struct scene *s, const char *text)
+{
+    uint64_t off = s->off;
+    say(s, (struct ipc_message){
+               .selector = IPC_OUTPUT, .field = { off }, .bytes = record(s, text) });
+}
+
+static void
+skip_ahead(struct scene *s)
+{
+    say(s,
+        (struct ipc_message){ .selector = IPC_SKIPPED, .field = { s->off, COLS, ROWS } });
+}
+
+static void
+join(struct scene *s)
+{
+    say(s, (struct ipc_message){ .selector = IPC_JOINED,
+                                 .field = { NUMBER, s->off, COLS, ROWS, 0, 0 } });
+    stage(s, COLS, ROWS, 1);
+}
+
+static void
+end_session(struct scene *s)
+{
+    say(s, (struct ipc_message){ .selector = IPC_ENDED,
+                                 .field = { 1, 0, 0, s->off, 0, 0, 0 } });
+}
+
+static void
+type(struct scene *s, const char *keys)
+{
+    assert_int_equal(write(s->out, keys, strlen(keys)), strlen(keys));
+}
+
+static void
+types(struct scene *s, const char *text)
+{
+    struct ipc_message m = hear(s, IPC_INPUT);
+    assert_int_equal(m.bytes.n, strlen(text));
+    assert_memory_equal(m.bytes.p, text, m.bytes.n);
+}
+
+/* An attached client that shows "hello". */
+static void
+attach(struct scene *s)
+{
+    start(s, CLIENT_ATTACH, true, true);
+    struct ipc_message m = hear(s, IPC_SUBSCRIBE);
+    assert_int_equal(m.field[0], COLS);
+    assert_int_equal(m.field[1], ROWS);
+    assert_int_equal(m.field[2], IPC_SUB_PICTURE);
+    record(s, "hello");
+    join(s);
+    skip_ahead(s);
+    shows(s, 0, "hello");
+    is_on_alternate(s, true);
+}
+
+/* -- record -- */
+
+static void
+bytes_are_passed_as_they_are(void **state)
+{
+    (void)state;
+    struct scene s;
+    start(&s, CLIENT_RECORD, true, true);
+    stage(&s, COLS, ROWS, 1);
+    output(&s, "one\033[31m\007two\r\n\033[?2004h");
+    end_session(&s);
+    while (s.seen.n < s.off)
+        look(&s);
+    assert_int_equal(s.seen.n, s.off);
+    assert_memory_equal(s.seen.p, "one\033[31m\007two\r\n\033[?2004h", s.off);
+    ends(&s, CLIENT_ENDED);
+}
+
+static void
+it_draws_while_another_size_rules(void **state)
+{
+    (void)state;
+    struct scene s;
+    start(&s, CLIENT_RECORD, true, true);
+    stage(&s, COLS, ROWS, 1);
+    output(&s, "first\r\n");
+    shows(&s, 0, "first");
+    is_on_alternate(&s, false);
+    stage(&s, 40, 10, 0);
+    is_on_alternate(&s, true);
+    output(&s, "second \033[5n"); /* a query is nothing to be drawn */
+    shows(&s, 0, "first");
+    shows(&s, 1, "second");
+    stage(&s, COLS, ROWS, 1);
+    is_on_alternate(&s, false);
+    output(&s, "third");
+    shows(&s, 1, "second third");
+    shows(&s, 0, "first");
+    assert_null(memmem(s.seen.p, s.seen.n, "\033[5n", 4));
+    end_session(&s);
+    ends(&s, CLIENT_ENDED);
+}
+
+static void
+what_was_drawn_last_stays_to_be_seen(void **state)
+{
+    (void)state;
+    struct scene s;
+    start(&s, CLIENT_RECORD, true, true);
+    stage(&s, COLS, ROWS, 1);
+    output(&s, "first\r\n");
+    stage(&s, 40, 10, 0);
+    is_on_alternate(&s, true);
+    output(&s, "second\033[?25l");
+    shows(&s, 1, "second");
+    end_session(&s);
+    is_on_alternate(&s, false);
+    shows(&s, 0, "first");
+    shows(&s, 1, "second");
+    assert_true(term_cursor(s.outer).is_visible);
+    assert_int_equal(term_cursor(s.outer).row, 1);
+    ends(&s, CLIENT_ENDED);
+}
+
+static void
+a_terminal_that_lags_is_left_out_and_repainted(void **state)
+{
+    (void)state;
+    static char flood[60001];
+    struct scene s;
+    for (size_t i = 0; i < 60000; i++)
+        flood[i] = i % 60 == 59 ? '\n' : (char)('a' + i / 60 % 26);
+    start(&s, CLIENT_RECORD, true, true);
+    stage(&s, COLS, ROWS, 1);
+    s.is_deaf = true;
+    for (int i = 0; i < 12; i++)
+        output(&s, flood);
+    struct ipc_message m = hear(&s, IPC_PAUSE);
+    assert_int_equal(m.field[0], 1);
+    uint64_t shown = m.field[1];
+    assert_true(shown < s.off);
+    record(&s, "\033[2J\033[Hthe end");
+    s.is_deaf = false;
+    m = hear(&s, IPC_PAUSE);
+    assert_int_equal(m.field[0], 0);
+    assert_int_equal(s.seen.n, shown);
+    for (size_t i = 0; i < shown; i++)
+        assert_int_equal(s.seen.p[i], flood[i % 60000]);
+    skip_ahead(&s);
+    shows(&s, 0, "the end");
+    output(&s, " of it");
+    shows(&s, 0, "the end of it");
+    end_session(&s);
+    ends(&s, CLIENT_ENDED);
+}
+
+static void
+what_ends_while_the_terminal_lags_is_shown(void **state)
+{
+    (void)state;
+    static char flood[60001];
+    struct scene s;
+    memset(flood, 'x', 60000);
+    start(&s, CLIENT_RECORD, true, true);
+    stage(&s, COLS, ROWS, 1);
+    s.is_deaf = true;
+    for (int i = 0; i < 12; i++)
+        output(&s, flood);
+    hear(&s, IPC_PAUSE);
+    record(&s, "\033[2J\033[Hthe end");
+    end_session(&s);
+    s.is_deaf = false;
+    shows(&s, 0, "the end");
+    ends(&s, CLIENT_ENDED);
+}
+
+static void
+a_pipe_gets_what_was_left_out(void **state)
+{
+    (void)state;
+    struct scene s;
+    start(&s, CLIENT_RECORD, false, true);
+    stage(&s, COLS, ROWS, 0);
+    output(&s, "one ");
+    record(&s, "two ");
+    record(&s, "three ");
+    skip_ahead(&s);
+    output(&s, "four");
+    end_session(&s);
+    while (s.seen.n < s.off)
+        look(&s);
+    assert_memory_equal(s.seen.p, "one two three four", s.off);
+    ends(&s, CLIENT_ENDED);
+}
+
+static void
+a_suspended_client_asks_for_nothing(void **state)
+{
+    (void)state;
+    struct scene s;
+    int status;
+    start(&s, CLIENT_RECORD, true, true);
+    stage(&s, COLS, ROWS, 1);
+    output(&s, "before\033[?1049h\033[Hin vi");
+    shows(&s, 0, "in vi");
+    kill(s.pid, SIGTSTP);
+    struct ipc_message m = hear(&s, IPC_PAUSE);
+    assert_int_equal(m.field[0], 1);
+    assert_int_equal(m.field[1], s.off);
+    assert_int_equal(waitpid(s.pid, &status, WUNTRACED), s.pid);
+    assert_true(WIFSTOPPED(status));
+    is_on_alternate(&s, false);
+    record(&s, "\033[Hmeanwhile");
+    kill(s.pid, SIGCONT);
+    assert_int_equal(hear(&s, IPC_PAUSE).field[0], 0);
+    skip_ahead(&s);
+    shows(&s, 0, "meanwhile");
+    is_on_alternate(&s, true);
+    end_session(&s);
+    ends(&s, CLIENT_ENDED);
+}
+
+static void
+a_host_that_hangs_up_has_vanished_or_dropped_us(void **state)
+{
+    (void)state;
+    for (int is_alive = 0; is_alive < 2; is_alive++) {
+        struct scene s;
+        start(&s, CLIENT_RECORD, true, is_alive);
+        stage(&s, COLS, ROWS, 1);
+        shutdown(s.link, SHUT_RDWR);
+        ends(&s, is_alive ? CLIENT_DROPPED : CLIENT_HOST_GONE);
+        unlink(KIT_PATH);
+    }
+}
+
+/* -- attach -- */
+
+static void
+attached_it_draws_and_types(void **state)
+{
+    (void)state;
+    struct scene s;
+    attach(&s);
+    output(&s, " world\033[?2004h");
+    shows(&s, 0, "hello world");
+    while (!term_modes(s.outer).bracketed_paste)
+        look(&s);
+    type(&s, "ls\r\003");
+    types(&s, "ls\r\003");
+    type(&s, "\035\035");
+    types(&s, "\035");
+    type(&s, "x\035d");
+    types(&s, "x");
+    hear(&s, IPC_DETACH);
+    is_on_alternate(&s, false);
+    assert_false(term_modes(s.outer).bracketed_paste);
+    ends(&s, CLIENT_DETACHED);
+}
+
+static void
+a_picture_is_what_it_begins_with(void **state)
+{
+    (void)state;
+    AUTO(buf) picture = { 0 };
+    struct scene s;
+    struct term_options how = term_options_default();
+    struct term *t = term_new(&how);
+    term_feed(t, "a picture\033[3", 12, 0);
+    assert_int_equal(term_snapshot(t, true, &picture), 0);
+    term_free(t);
+    start(&s, CLIENT_ATTACH, true, true);
+    hear(&s, IPC_SUBSCRIBE);
+    record(&s, "nothing that is read");
+    join(&s);
+    size_t half = picture.n / 2;
+    say(&s, (struct ipc_message){ .selector = IPC_PICTURE,
+                                  .field = { s.off, 0 },
+                                  .bytes = { picture.p, half } });
+    say(&s, (struct ipc_message){ .selector = IPC_PICTURE,
+                                  .field = { s.off, 1 },
+                                  .bytes = { picture.p + half, picture.n - half } });
+    output(&s, "1m in red");
+    shows(&s, 0, "a picture in red");
+    end_session(&s);
+    is_on_alternate(&s, false);
+    ends(&s, CLIENT_ENDED);
+}
+
+static void
+a_bad_picture_is_made_from_the_recording(void **state)
+{
+    (void)state;
+    struct scene s;
+    start(&s, CLIENT_ATTACH, true, true);
+    hear(&s, IPC_SUBSCRIBE);
+    record(&s, "recorded");
+    join(&s);
+    say(&s, (struct ipc_message){ .selector = IPC_PICTURE,
+                                  .field = { s.off, 1 },
+                                  .bytes = { (const uint8_t *)"rubbish", 7 } });
+    shows(&s, 0, "recorded");
+    end_session(&s);
+    ends(&s, CLIENT_ENDED);
+}
+
+static void
+attached_it_tells_its_size(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct winsize size = { .ws_col = 100, .ws_row = 30 };
+    attach(&s);
+    ioctl(s.out, TIOCSWINSZ, &size);
+    struct ipc_message m = hear(&s, IPC_RESIZE);
+    assert_int_equal(m.field[0], 100);
+    assert_int_equal(m.field[1], 30);
+    term_resize(s.outer, 100, 30);
+    stage(&s, 100, 30, 0);
+    output(&s, "\033[30;91Hcorner");
+    shows(&s, 29,
+          "                                                                       "
+          "                   corner");
+    kill(s.pid, SIGTERM);
+    hear(&s, IPC_DETACH);
+    ends(&s, CLIENT_DETACHED);
+}
+
+static void
+attached_it_catches_up_after_a_skip(void **state)
+{
+    (void)state;
+    struct scene s;
+    int status;
+    attach(&s);
+    record(&s, " and more");
+    skip_ahead(&s);
+    shows(&s, 0, "hello and more");
+    kill(s.pid, SIGTSTP);
+    hear(&s, IPC_PAUSE);
+    assert_int_equal(waitpid(s.pid, &status, WUNTRACED), s.pid);
+    is_on_alternate(&s, false);
+    record(&s, " still");
+    kill(s.pid, SIGCONT);
+    hear(&s, IPC_PAUSE);
+    skip_ahead(&s);
+    shows(&s, 0, "hello and more still");
+    is_on_alternate(&s, true);
+    end_session(&s);
+    ends(&s, CLIENT_ENDED);
+}
+
+static void
+one_that_is_refused_leaves_the_screen_alone(void **state)
+{
+    (void)state;
+    struct scene s;
+    start(&s, CLIENT_ATTACH, true, true);
+    hear(&s, IPC_SUBSCRIBE);
+    say(&s, (struct ipc_message){ .selector = IPC_REFUSED,
+                                  .bytes = { (const uint8_t *)"no", 2 } });
+    while (waitid(P_PID, (id_t)s.pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT) < 0)
+        look(&s);
+    assert_int_equal(s.seen.n, 0);
+    ends(&s, CLIENT_DROPPED);
+}
+
+/* -- watch -- */
+
+static void
+a_watcher_only_looks(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct winsize size = { .ws_col = 60, .ws_row = 20 };
+    start(&s, CLIENT_WATCH, true, true);
+    struct ipc_message m = hear(&s, IPC_SUBSCRIBE);
+    assert_int_equal(m.field[0], 0);
+    assert_int_equal(m.field[2], IPC_SUB_WATCH | IPC_SUB_PICTURE);
+    record(&s, "hello\033[?2004h");
+    join(&s);
+    skip_ahead(&s);
+    shows(&s, 0, "hello");
+    assert_false(term_modes(s.outer).bracketed_paste);
+    type(&s, "abc");
+    ioctl(s.out, TIOCSWINSZ, &size);
+    term_resize(s.outer, 60, 20);
+    output(&s, "\033[24Hbelow");
+    shows(&s, 19, "below");
+    type(&s, "q");
+    hear(&s, IPC_DETACH); /* is all that it says */
+    ends(&s, CLIENT_DETACHED);
+}
+
+static void
+a_watching_pipe_gets_every_byte_and_holds_nobody_up(void **state)
+{
+    (void)state;
+    static char block[60001];
+    struct scene s;
+    start(&s, CLIENT_WATCH, false, true);
+    assert_int_equal(hear(&s, IPC_SUBSCRIBE).field[2], IPC_SUB_WATCH);
+    record(&s, "before");
+    join(&s);
+    uint64_t from = s.off;
+    s.is_deaf = true;
+    for (int i = 0; i < 150; i++) {
+        memset(block, '!' + i % 90, 60000);
+        if (i % 10 == 9) {
+            record(&s, block);
+            skip_ahead(&s);
+        } else {
+            output(&s, block); /* fails when nobody takes it */
+        }
+    }
+    end_session(&s);
+    s.is_deaf = false;
+    while (s.seen.n < s.off - from)
+        look(&s);
+    for (size_t i = 0; i < s.seen.n; i++)
+        if (s.seen.p[i] != '!' + i / 60000 % 90)
+            fail_msg("byte %zu is wrong", i);
+    assert_int_equal(s.seen.n, s.off - from);
+    ends(&s, CLIENT_ENDED);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        KIT_IN_DIR(bytes_are_passed_as_they_are),
+        KIT_IN_DIR(it_draws_while_another_size_rules),
+        KIT_IN_DIR(what_was_drawn_last_stays_to_be_seen),
+        KIT_IN_DIR(a_terminal_that_lags_is_left_out_and_repainted),
+        KIT_IN_DIR(what_ends_while_the_terminal_lags_is_shown),
+        KIT_IN_DIR(a_pipe_gets_what_was_left_out),
+        KIT_IN_DIR(a_suspended_client_asks_for_nothing),
+        KIT_IN_DIR(a_host_that_hangs_up_has_vanished_or_dropped_us),
+        KIT_IN_DIR(attached_it_draws_and_types),
+        KIT_IN_DIR(a_picture_is_what_it_begins_with),
+        KIT_IN_DIR(a_bad_picture_is_made_from_the_recording),
+        KIT_IN_DIR(attached_it_tells_its_size),
+        KIT_IN_DIR(attached_it_catches_up_after_a_skip),
+        KIT_IN_DIR(one_that_is_refused_leaves_the_screen_alone),
+        KIT_IN_DIR(a_watcher_only_looks),
+        KIT_IN_DIR(a_watching_pipe_gets_every_byte_and_holds_nobody_up),
+    };
+    return cmocka_run_group_tests_name("client", tests, NULL, NULL);
+}
