@@ -47,8 +47,9 @@ model_release(struct model *m)
     m->term = NULL;
 }
 
-void
-model_feed(struct model *m, uint64_t off, struct view bytes)
+/* Bytes that it does not have yet. */
+static void
+feed(struct model *m, uint64_t off, struct view bytes)
 {
     uint64_t end = off + bytes.n;
     if (end <= m->off)
@@ -103,7 +104,7 @@ replay(struct model *m, uint64_t from, uint64_t to)
         if (rec.tag == TAPE_RESIZE)
             term_resize(m->term, rec.cols, rec.rows);
         else if (rec.tag == TAPE_DATA)
-            model_feed(m, rec.byte_off, cut(&rec, to));
+            feed(m, rec.byte_off, cut(&rec, to));
     }
     tape_reader_close(r);
     return 0;
@@ -124,6 +125,14 @@ model_skip(struct model *m, uint64_t off, unsigned cols, unsigned rows)
     if (cols && rows)
         term_resize(m->term, cols, rows);
     return r;
+}
+
+void
+model_feed(struct model *m, uint64_t off, struct view bytes)
+{
+    if (off > m->off)
+        model_skip(m, off, 0, 0);
+    feed(m, off, bytes);
 }
 
 uint64_t

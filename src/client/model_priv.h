@@ -37,7 +37,8 @@ int model_make(struct model *m, const struct term_options *how);
  */
 int model_restore(struct model *m, struct view snapshot, uint64_t off, struct err *err);
 void model_release(struct model *m);
-/* What of these bytes it does not have yet. */
+/* Takes of these bytes what it does not have yet; what it lacks before them comes from
+ * the recording. */
 void model_feed(struct model *m, uint64_t off, struct view bytes);
 /*
  * The bytes up to `off` are taken from the recording, with the sizes on the way; when

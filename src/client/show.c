@@ -81,11 +81,14 @@ take_bytes(struct show *s, uint64_t off, struct view v)
     /* Who holds nobody up reads on; the recording has it for later. */
     bool is_full = (s->opt->kind == CLIENT_WATCH || s->is_stopping) &&
                    output_waiting(&s->out) >= PENDING_MAX;
-    if (is_filling(s) || is_full) {
+    if (end <= s->next_off)
+        return;
+    if (is_filling(s) || is_full || off > s->next_off) {
         s->fill_to = end;
         return;
     }
-    output_put(&s->out, v);
+    uint64_t done = s->next_off - off;
+    output_put(&s->out, (struct view){ v.p + done, v.n - (size_t)done });
     s->next_off = end;
 }
 
@@ -226,7 +229,7 @@ void
 show_skipped(struct show *s, uint64_t off, uint64_t cols, uint64_t rows)
 {
     if (s->way == SHOW_BYTES) {
-        s->fill_to = off;
+        s->fill_to = off > s->fill_to ? off : s->fill_to;
         return;
     }
     s->next_off = off;

@@ -245,6 +245,20 @@ what_it_has_already_is_not_shown_twice(void **state)
 }
 
 static void
+a_hole_that_nobody_told_of_is_filled(void **state)
+{
+    (void)state;
+    struct host h;
+    start(&h);
+    begin(&h, 0, IPC_NONE);
+    output(&h, "one ");
+    record(&h, "two ");
+    output(&h, "three");
+    shows(&h, 0, "one two three");
+    stop(&h, 0);
+}
+
+static void
 a_stage_sets_the_size(void **state)
 {
     (void)state;
@@ -393,6 +407,7 @@ main(void)
         KIT_IN_DIR(the_screen_is_that_of_the_recording_and_the_log),
         KIT_IN_DIR(what_was_skipped_comes_from_the_recording),
         KIT_IN_DIR(what_it_has_already_is_not_shown_twice),
+        KIT_IN_DIR(a_hole_that_nobody_told_of_is_filled),
         KIT_IN_DIR(a_stage_sets_the_size),
         KIT_IN_DIR(replies_of_a_frame_are_one_and_say_where),
         KIT_IN_DIR(it_keeps_still_while_a_terminal_answers),
