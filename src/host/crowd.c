@@ -317,12 +317,17 @@ host_rejoin(struct host *h, struct conn *c)
     if (c->is_paused) /* it was not asked to take anything */
         c->stuck_ns = 0;
     c->is_paused = c->awaits_picture = c->has_picture_part = false;
+    if (c == h->link) {
+        host_set_stage(h, IPC_NONE);
+        conn_rejoin(c, &h->reel); /* what this has brought is behind it, too */
+    }
+    /* The stages that it was not sent are not in the reel any more. */
+    struct ipc_message stage = host_stage_message(h);
+    conn_send(c, &stage);
     conn_send(
         c, &(struct ipc_message){ .selector = IPC_SKIPPED,
                                   .field = { h->recorder.byte_off, h->cols, h->rows } });
     conn_flush(c, &h->reel);
-    if (c == h->link)
-        host_set_stage(h, IPC_NONE);
 }
 
 static bool
