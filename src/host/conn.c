@@ -35,6 +35,12 @@ conn_close(struct conn *c)
     buf_release(&c->own);
 }
 
+static struct view
+behind(const struct buf *b, size_t at)
+{
+    return at < b->n ? (struct view){ b->p + at, b->n - at } : (struct view){ 0 };
+}
+
 /* -- sending -- */
 
 /* Half a frame, or one that is missing, would be believed. */
@@ -84,7 +90,7 @@ frame_rest(const struct conn *c, const struct reel *reel)
 static struct view
 next_bytes(const struct conn *c, const struct reel *reel, bool *ret_is_reel)
 {
-    struct view own = { c->own.p + c->own_at, c->own.n - c->own_at };
+    struct view own = behind(&c->own, c->own_at);
     struct view rest = frame_rest(c, reel);
     *ret_is_reel = rest.n || !own.n;
     if (rest.n && (own.n || !takes_reel(c)))
@@ -180,8 +186,8 @@ keep_rest(struct conn *c, const struct reel *reel)
         return;
     struct buf own = { .ceiling = OWN_MAX };
     buf_append(&own, rest.p, rest.n);
-    if (c->own.n > c->own_at)
-        buf_append(&own, c->own.p + c->own_at, c->own.n - c->own_at);
+    struct view mine = behind(&c->own, c->own_at);
+    buf_append(&own, mine.p, mine.n);
     buf_release(&c->own);
     c->own = own;
     c->own_at = 0;
@@ -235,8 +241,7 @@ conn_next(struct conn *c, struct ipc_message *ret)
 {
     struct ipc_frame frame;
     for (;;) {
-        ssize_t n = ipc_frame_get((struct view){ c->in.p + c->in_at, c->in.n - c->in_at },
-                                  &frame);
+        ssize_t n = ipc_frame_get(behind(&c->in, c->in_at), &frame);
         if (n < 0)
             return (int)n;
         if (n > 0) {
