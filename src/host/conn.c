@@ -9,16 +9,23 @@
 
 enum {
     LINK_BUFFER = 1 << 20, /* the more is on its way the fewer are the turns */
-    OWN_MAX = 64 << 20,    /* a picture, and a little more */
+    OWN_MAX = 64 << 20,    /* a picture, and a little more … */
+    OWN_IPC_MAX = 1 << 20, /* … for those who get none */
     READ_SIZE = 64 << 10,
 };
+
+static size_t
+own_max(enum conn_kind kind)
+{
+    return kind == CONN_IPC ? OWN_IPC_MAX : OWN_MAX;
+}
 
 void
 conn_init(struct conn *c, int fd, enum conn_kind kind)
 {
     uint64_t now_ns = clock_mono_ns();
     *c = (struct conn){
-        .fd = fd, .kind = kind, .heard_ns = now_ns, .own = { .ceiling = OWN_MAX }
+        .fd = fd, .kind = kind, .heard_ns = now_ns, .own = { .ceiling = own_max(kind) }
     };
     int size = LINK_BUFFER;
     if (kind == CONN_LINK)
@@ -125,7 +132,7 @@ advance_own(struct conn *c, size_t n)
         return;
     if (c->own.n > READ_SIZE)
         buf_release(&c->own); /* a picture: it was the one */
-    c->own.ceiling = OWN_MAX;
+    c->own.ceiling = own_max(c->kind);
     buf_clear(&c->own);
     c->own_at = 0;
 }
@@ -184,7 +191,7 @@ keep_rest(struct conn *c, const struct reel *reel)
     struct view rest = frame_rest(c, reel);
     if (!rest.n)
         return;
-    struct buf own = { .ceiling = OWN_MAX };
+    struct buf own = { .ceiling = own_max(c->kind) };
     buf_append(&own, rest.p, rest.n);
     struct view mine = behind(&c->own, c->own_at);
     buf_append(&own, mine.p, mine.n);

@@ -235,10 +235,23 @@ overtake(struct host *h, struct conn *c)
     conn_skip(c, &h->reel);
 }
 
+static void
+skip_all(struct host *h)
+{
+    for (struct conn *c = h->conns; c; c = c->next)
+        if (c->is_subscribed)
+            overtake(h, c);
+    reel_forget(&h->reel, reel_end(&h->reel));
+    reel_release(&h->reel);
+}
+
 void
 host_broadcast(struct host *h, const struct ipc_message *m)
 {
-    reel_put(&h->reel, m);
+    if (reel_put(&h->reel, m) < 0) { /* no memory: they go on without it */
+        skip_all(h);
+        return;
+    }
     uint64_t start = reel_wanted_start(&h->reel);
     if (start == h->reel.start)
         return;
@@ -362,7 +375,7 @@ is_hopeless(const struct host *h, const struct conn *c)
     if (is_idle(c))
         return is_since(c->heard_ns, SILENT_MS);
     bool may_wait = c->is_paused || (c == h->link && !c->is_lossy && !c->is_broken);
-    return !may_wait && is_since(c->stuck_ns, DEAF_MS);
+    return !may_wait && is_since(c->stuck_ns, is_requester(c) ? SILENT_MS : DEAF_MS);
 }
 
 static void
@@ -390,7 +403,8 @@ set_events(struct host *h, struct conn *c)
     /* Its end is there to be read all the time. */
     int events = c->is_half_closed && is_owed(c) ? 0 : UV_READABLE;
     /* Watchers get what comes by the timer, unless they could not take it. */
-    if (conn_has_waiting(c, &h->reel) && (!c->is_watcher || c->stuck_ns))
+    if (conn_has_waiting(c, &h->reel) &&
+        (!c->is_watcher || c->stuck_ns || conn_has_own(c)))
         events |= UV_WRITABLE;
     if (events == c->events)
         return;
@@ -424,7 +438,7 @@ host_crowd_update(struct host *h)
     }
     host_set_timer(&h->skip_timer, on_skip, has_skipped, CALM_MS);
     host_set_timer(&h->talk_timer, on_talk, has_talkers, 0);
-    host_set_timer(&h->care_timer, on_care, needs_care, CARE_MS);
+    host_set_timer(&h->care_timer, on_care, needs_care || h->mirror_late_ns, CARE_MS);
     host_set_timer(&h->watch_timer, on_watch, has_watchers, WATCH_MS);
 }
 

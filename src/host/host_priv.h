@@ -117,10 +117,10 @@ struct host {
     uint64_t answer_from; /* IPC_NONE: that terminal answers queries */
 
     /* keeper.c */
-    pid_t mirror_pid; /* 0: none */
-    uint64_t mirror_at_ns;
-    unsigned mirror_deaths; /* soon after its start, in a row */
-    uint64_t replied_off;   /* queries before it are answered */
+    pid_t mirror_pid;                      /* 0: none */
+    uint64_t mirror_at_ns, mirror_late_ns; /* since when it runs, owes a picture */
+    unsigned mirror_deaths;                /* soon after its start, in a row */
+    uint64_t replied_off;                  /* queries before it are answered */
     uv_timer_t mirror_timer;
 
     /* requests.c */

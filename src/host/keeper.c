@@ -20,11 +20,10 @@ enum {
     SOON_MS = 1000, /* one that dies sooner than this is in trouble */
     RETRY_MS = 50,  /* doubled with each such death */
     RETRIES = 8,
-    SCREEN_MS = 2000, /* for a picture */
-    STUCK_MS = 10000,
+    SCREEN_MS = 2000, /* a client that waits longer makes its own */
+    STUCK_MS =
+        10000, /* one that owes a picture, or does not read, for so long is put down */
 };
-
-extern char **environ;
 
 /* -- the process -- */
 
@@ -67,25 +66,47 @@ begin(struct host *h, struct conn *c)
     conn_flush(c, &h->reel);
 }
 
-static void
+static int
 start(struct host *h)
 {
     int ends[2];
     uv_timer_stop(&h->mirror_timer);
+    host_reap_mirror(h);
+    if (h->mirror_pid) /* the one before takes its time */
+        return -EAGAIN;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-        return;
+        return -errno;
     int r = spawn(&h->mirror_pid, ends[1]);
     close(ends[1]);
     if (r < 0) {
-        host_log(h, "cannot start the mirror: %s", strerror(-r));
         h->mirror_pid = 0;
         close(ends[0]);
-        return;
+        return r;
     }
     h->mirror_at_ns = clock_mono_ns();
+    h->mirror_late_ns = 0;
     h->mirror = host_add_conn(h, ends[0], CONN_MIRROR);
     if (h->mirror)
         begin(h, h->mirror);
+    return h->mirror ? 0 : -ENOMEM;
+}
+
+static void
+count_death(struct host *h)
+{
+    if (h->mirror_deaths < RETRIES)
+        h->mirror_deaths++;
+}
+
+static void
+try_start(struct host *h)
+{
+    int r = start(h);
+    if (!r)
+        return;
+    host_log(h, "cannot start the mirror: %s", strerror(-r));
+    count_death(h);
+    host_keep_mirror(h);
 }
 
 static void
@@ -93,7 +114,7 @@ on_mirror_timer(uv_timer_t *timer)
 {
     struct host *h = timer->data;
     if (!h->mirror && !h->is_over)
-        start(h);
+        try_start(h);
     host_loop_update(h);
 }
 
@@ -114,30 +135,22 @@ host_reap_mirror(struct host *h)
         h->mirror_pid = 0;
 }
 
-/* The one that is there is of no use any more. */
-static void
-put_down(struct host *h)
-{
-    if (h->mirror_pid)
-        kill(h->mirror_pid, SIGKILL);
-    if (h->mirror)
-        host_lose_mirror(h);
-}
-
 void
 host_lose_mirror(struct host *h)
 {
     host_drop_conn(h, h->mirror);
+    if (h->mirror_pid) /* whatever has become of it */
+        kill(h->mirror_pid, SIGKILL);
     if (h->is_over)
         return;
-    bool is_soon = clock_mono_ns() - h->mirror_at_ns < SOON_MS * HOST_NS_A_MS;
-    h->mirror_deaths = !is_soon                     ? 0
-                       : h->mirror_deaths < RETRIES ? h->mirror_deaths + 1
-                                                    : h->mirror_deaths;
+    if (clock_mono_ns() - h->mirror_at_ns < SOON_MS * HOST_NS_A_MS)
+        count_death(h);
+    else
+        h->mirror_deaths = 0;
     host_log(h, "the mirror is gone");
     host_keep_mirror(h);
     for (struct conn *c = h->conns; c; c = c->next)
-        if (c->awaits_picture && (c->has_picture_part || !h->mirror))
+        if (c->awaits_picture && c->has_picture_part)
             host_rejoin(h, c);
         else if (c->awaits_picture)
             host_want_picture(h, c);
@@ -147,14 +160,17 @@ void
 host_watch_mirror(struct host *h)
 {
     uint64_t now_ns = clock_mono_ns();
-    bool is_late = false;
-    for (const struct conn *c = h->conns; c; c = c->next)
-        is_late |= c->awaits_picture &&
-                   now_ns - c->picture_ns >= SCREEN_MS * HOST_NS_A_MS;
+    for (struct conn *c = h->conns; c; c = c->next) {
+        if (!c->awaits_picture || now_ns - c->picture_ns < SCREEN_MS * HOST_NS_A_MS)
+            continue;
+        h->mirror_late_ns = h->mirror_late_ns ? h->mirror_late_ns : c->picture_ns;
+        host_rejoin(h, c);
+    }
+    uint64_t since_ns = h->mirror_late_ns;
     if (h->mirror && h->mirror->stuck_ns)
-        is_late |= now_ns - h->mirror->stuck_ns >= STUCK_MS * HOST_NS_A_MS;
-    if (is_late)
-        put_down(h);
+        since_ns = h->mirror->stuck_ns;
+    if (h->mirror && since_ns && now_ns - since_ns >= STUCK_MS * HOST_NS_A_MS)
+        host_lose_mirror(h);
 }
 
 /* -- pictures -- */
@@ -163,7 +179,7 @@ void
 host_want_picture(struct host *h, struct conn *c)
 {
     if (!h->mirror && !h->mirror_deaths && !h->has_exited)
-        start(h);
+        try_start(h);
     if (!h->mirror) {
         host_rejoin(h, c);
         return;
@@ -184,6 +200,7 @@ host_take_screen(struct host *h, const struct ipc_message *m)
 {
     struct conn *c = host_find_conn(h, (uint32_t)m->field[0]);
     bool is_last = m->field[1];
+    h->mirror_late_ns = 0;
     if (!c || !c->awaits_picture)
         return;
     if (is_last && !m->bytes.n && !c->has_picture_part) {

@@ -287,6 +287,10 @@ subscribe(struct host *h, struct conn *c, const struct ipc_message *m)
 {
     uint64_t clients, watchers, flags = m->field[2];
     host_count_clients(h, &clients, &watchers);
+    if (c->awaits_picture) {
+        deny(h, c, "a picture is on its way already");
+        return;
+    }
     if (!c->is_subscribed && clients + watchers >= SUBSCRIBERS_MAX) {
         host_refuse(h, c, "too many clients look on already");
         return;
