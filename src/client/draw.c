@@ -126,8 +126,8 @@ follow(unsigned start, unsigned window, unsigned whole, unsigned cursor)
 {
     if (whole <= window)
         return 0;
-    if (cursor < start)
-        start = cursor;
+    if (cursor < start) /* with what stands above it, if it is all to be seen */
+        start = cursor < window ? 0 : cursor;
     if (cursor >= start + window)
         start = cursor - window + 1;
     return start + window > whole ? whole - window : start;

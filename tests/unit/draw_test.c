@@ -170,6 +170,11 @@ the_window_follows_the_cursor(void **state)
     feed(&s, "\033[5;1H");
     draw(&s);
     is_row(s.outer, 0, "top"); /* it is still to be seen: nothing moves */
+    feed(&s, "\033[40;1H");
+    draw(&s);
+    feed(&s, "\033[3;1H");
+    draw(&s);
+    is_row(s.outer, 0, "top"); /* what fits above it is shown as well */
     feed(&s, "\033[1;101Hright");
     draw(&s);
     is_row(s.outer, 0, "              right");

@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""live_attach_test.py -- sessions on other terminals: attach and watch, seen through tmux.
+
+usage: live_attach_test.py AHR [--sanitized]
+"""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support.processes import children, wait_for
+from support.recorder import IS_SANITIZED, Recorder
+from support.tap import Skip, run, test
+from support.tmux import Tmux
+
+AHR = sys.argv[1]
+FLOOD = 300000 if IS_SANITIZED else 1000000  # lines
+
+
+@contextmanager
+def recorder():
+    if not shutil.which("tmux"):
+        raise Skip("there is no tmux")
+    with Recorder(AHR) as a, Tmux(a) as tmux:
+        yield a, tmux
+
+
+def in_background(a, *args):
+    """A recorded shell that nobody sees; its prompt is "@"."""
+    return a.ok("record", "--background", *args, "--", "dash", "-i", env={"PS1": "@ "}, input=None,
+                stdin=subprocess.DEVNULL).decode().strip()
+
+
+def stop(a, sid):
+    a.run("stop", sid)
+    wait_for(lambda: not a.names("live"))
+
+
+def watchers(a):
+    """How many there are, as the recorder says."""
+    with socket.socket(socket.AF_UNIX) as ctl:
+        ctl.connect(str(a.live() / "ctl.sock"))
+        ctl.sendall(b"\x01\0\0\0\x14")
+        return struct.unpack_from("<IBQQHHII", ctl.recv(100))[-1]
+
+
+def flood(window, text):
+    """Much output, and then this."""
+    window.line(f"seq {FLOOD}; clear; echo {text[:1]}''{text[1:]}")
+
+
+@test
+def attached_it_is_the_same_screen_and_its_keys_are_the_sessions():
+    with recorder() as (a, tmux):
+        one, other = tmux.window(100, 30), tmux.window(80, 20)
+        one.line("AHR_QUIET=1 PS1='@ ' " + a.binary + " record -- dash -i")
+        one.wait_for("@")
+        one.line("stty size")
+        one.wait_for("30 100")
+        other.ahr("attach")
+        other.wait_for("30 100")
+        other.line("stty size")
+        other.wait_for("20 80")
+        one.wait_drawn()
+        one.wait_for("20 80")
+        assert one.rows() == other.rows()
+        other.type("C-]", "d")
+        other.wait_until(lambda: "it goes on" in other.screen())
+        other.wait_drawn(False)
+        one.wait_drawn(False)
+        one.line("clear; stty size")
+        one.wait_until(lambda: one.rows()[:2] == ["30 100", "@"])
+        one.line("exit")
+        one.wait_until(lambda: one.rows()[-1] == "$")
+
+
+@test
+def the_screen_after_attach_is_that_before_detach():
+    with recorder() as (a, tmux):
+        sid = in_background(a)
+        window = tmux.window(80, 24)
+        for is_killed in (False, True, False):
+            window.ahr("attach", sid)
+            window.wait_drawn()
+            window.line("clear; printf '\\033[1;31mred\\033[0m \\342\\230\\203\\n\\033[?25l'; seq 10")
+            window.wait_for("10")
+            window.wait_until(lambda: window.rows()[-1] == "@")
+            before = window.screen("-e")
+            window.type("C-]", "d")
+            window.wait_drawn(False)
+            if is_killed:
+                host, = [p for p in a.processes() if mirrors(p)]
+                mirror, = mirrors(host)
+                os.kill(mirror, signal.SIGKILL)
+                wait_for(lambda: mirror not in children(host))
+            window.ahr("attach", sid)
+            window.wait_drawn()
+            window.wait_for("10")
+            window.wait_until(lambda: window.screen("-e") == before, before)
+            window.type("C-]", "d")
+            window.wait_drawn(False)
+        stop(a, sid)
+
+
+def mirrors(pid):
+    """The mirrors among the children of a process."""
+    return [p for p in children(pid)
+            if Path(f"/proc/{p}/cmdline").read_bytes().endswith(b"\0mirror\0")]
+
+
+@test
+def the_smallest_terminal_counts_and_watchers_do_not():
+    with recorder() as (a, tmux):
+        sid = in_background(a)
+        windows = [tmux.window(*size) for size in ((100, 20), (80, 30), (40, 10))]
+        for window, command in zip(windows, ("attach", "attach", "watch")):
+            window.ahr(command, sid)
+            window.wait_drawn()
+        windows[0].line("stty size")
+        windows[1].wait_for("20 80")
+        windows[2].wait_for("20 80")
+        windows[2].line("rm never")  # nobody hears it
+        windows[1].type("C-]", "d")
+        windows[1].wait_drawn(False)
+        windows[0].line("clear; stty size")
+        windows[0].wait_until(lambda: windows[0].rows()[:2] == ["20 100", "@"])
+        assert "rm never" not in windows[0].screen()
+        windows[2].type("q")
+        windows[2].wait_drawn(False)
+        windows[0].line("exit 3")
+        windows[0].wait_until(lambda: f"session {sid}: failed (exit 3)" in
+                              windows[0].tmux.ok("capture-pane", "-Jp", "-t", windows[0].target))
+        windows[0].line("echo status $?")
+        windows[0].wait_for("status 0")
+
+
+@test
+def a_large_session_is_seen_through_a_window_that_follows_the_cursor():
+    with recorder() as (a, tmux):
+        sid = in_background(a, "--cols", "120", "--rows", "40")
+        window = tmux.window(60, 10)
+        window.ahr("attach", sid)
+        window.wait_drawn()
+        window.line("clear; stty size; seq 30")
+        window.wait_until(lambda: window.rows()[-2:] == ["30", "@"])
+        assert "40 120" not in window.rows()
+        window.line("clear; stty size")
+        window.wait_until(lambda: window.rows()[:2] == ["40 120", "@"])
+        window.type("C-]", "d")
+        window.wait_drawn(False)
+        stop(a, sid)
+
+
+@test
+def a_stopped_client_disturbs_nobody_and_comes_back_to_the_right_picture():
+    with recorder() as (a, tmux):
+        sid = in_background(a)
+        one, other = tmux.window(80, 24), tmux.window(80, 24)
+        one.ahr("attach", sid)
+        other.line(f"exec {a.binary} attach {sid}")  # a shell would take its terminal back
+        for window in (one, other):
+            window.wait_drawn()
+        stopped = int(other.ask("pane_pid"))
+        os.kill(stopped, signal.SIGSTOP)
+        flood(one, "done")
+        one.wait_for("done")
+        os.kill(stopped, signal.SIGCONT)
+        other.wait_for("done")
+        other.wait_until(lambda: other.rows() == one.rows())
+        other.type("C-]", "d")
+        one.type("C-]", "d")
+        one.wait_drawn(False)
+        stop(a, sid)
+
+
+@test
+def a_suspended_client_leaves_the_terminal_and_is_passing_or_drawing_again():
+    with recorder() as (a, tmux):
+        one, other = tmux.window(100, 30), tmux.window(80, 20)
+        one.line("AHR_QUIET=1 PS1='@ ' " + a.binary + " record -- dash -i")
+        one.wait_for("@")
+        os.kill(one.client(), signal.SIGTSTP)
+        one.wait_until(lambda: "topped" in one.screen())
+        other.ahr("attach")
+        other.wait_drawn()
+        other.line("echo while you were away")
+        other.wait_for("while you were away")
+        one.line("fg")
+        one.wait_drawn()  # a smaller terminal has come meanwhile
+        one.wait_for("while you were away")
+        other.type("C-]", "d")
+        one.wait_drawn(False)
+        one.line("exit")
+        one.wait_until(lambda: one.rows()[-1] == "$")
+
+
+@test
+def a_terminal_that_takes_nothing_does_not_hold_the_command_up():
+    with Recorder(AHR) as a:
+        t = a.terminal(80, 24)
+        t.pause()
+        client = a.on(t, "record", "-q", "--", "sh", "-c",
+                      f"seq {FLOOD}; echo the end; touch flag; read x", stderr=a.log())
+        wait_for((a.dir / "flag").exists)
+        t.resume()
+        t.wait_for("the end")
+        t.type("\r")
+        assert client.wait(60) == 0
+        shown = t.settle()
+        assert len(shown) < FLOOD * 4, "nothing was skipped"
+        (a.dir / "shown").write_bytes(shown)
+        rows = a.ok("render", "--cols", "80", "--rows", "24", "shown").decode().split("\n")
+        assert [r for r in rows if r][-2:] == [str(FLOOD), "the end"], rows
+        recorded = a.ok("cat", "last")
+        assert recorded.startswith(b"".join(b"%d\r\n" % i for i in range(1, FLOOD + 1)))
+
+
+@test
+def a_watching_pipe_gets_every_byte_however_slow():
+    with Recorder(AHR) as a:
+        t = a.terminal(80, 24)
+        client = a.on(t, "record", "-q", "--", "sh", "-c",
+                      f"read x; seq {FLOOD}; echo the end; touch flag; read x", stderr=a.log())
+        sid = a.live().name
+        slow = [a.start("watch", sid, stdout=subprocess.PIPE, stderr=a.log("watcher"))
+                for _ in range(2)]
+        wait_for(lambda: watchers(a) == 2)
+        t.type("\r")
+        wait_for((a.dir / "flag").exists)
+        t.type("\r")
+        assert client.wait(60) == 0
+        recorded = a.ok("cat", sid)
+        for process in slow:
+            seen = process.stdout.read()
+            assert process.wait(60) == 0
+            assert seen == recorded, (len(seen), len(recorded))
+        assert re.search(r"session \S+: completed, [\d,]+ bytes", a.said("watcher"))
+
+
+@test
+def without_a_terminal_or_a_session_it_is_told():
+    with Recorder(AHR) as a:
+        said = a.fails(2, "attach")
+        assert "'ahr watch'" in said and "'ahr send'" in said
+        assert "no session is being recorded" in a.fails(3, "watch")
+        assert "give one session" in a.fails(2, "watch", "one", "two")
+        t = a.terminal()
+        assert a.on(t, "attach", "nowhere").wait(60) == 3
+        t.wait_for("nowhere")
+
+
+@test
+def who_is_inside_may_not_attach():
+    with Recorder(AHR) as a:
+        t = a.terminal()
+        client = a.on(t, "record", "-q", "--", a.binary, "attach")
+        assert client.wait(60) == 1
+        assert "may not control it" in t.settle().decode()
+
+
+run()

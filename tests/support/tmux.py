@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""tmux.py -- windows of tmux as users' terminals: their screens can be looked at.
+
+    with Tmux(a) as tmux:
+        window = tmux.window(80, 24)
+        window.type("ls", "Enter")
+        window.wait_for("README")
+"""
+
+import shlex
+import subprocess
+
+from support.processes import wait_for
+
+
+class Window:
+    def __init__(self, tmux, name):
+        self.tmux, self.target = tmux, f"={name}:"
+
+    def type(self, *keys):
+        """Keys by their names in tmux; other text as it is."""
+        self.tmux.ok("send-keys", "-t", self.target, *keys)
+
+    def line(self, text):
+        self.type(text, "Enter")
+
+    def ahr(self, *args):
+        """Starts the program from the window's shell."""
+        self.line(" ".join(shlex.quote(str(a)) for a in (self.tmux.ahr.binary, *args)))
+
+    def screen(self, *more):
+        return self.tmux.ok("capture-pane", "-p", *more, "-t", self.target).rstrip()
+
+    def ask(self, what):
+        return self.tmux.ok("display-message", "-p", "-t", self.target, f"#{{{what}}}").strip()
+
+    def rows(self):
+        return [row.rstrip() for row in self.screen().splitlines()]
+
+    def wait_for(self, row):
+        """Until one of its rows is this text."""
+        return self.wait_until(lambda: row in self.rows(), row)
+
+    def wait_until(self, condition, what=""):
+        return wait_for(condition, lambda: f"{what!r} is not there, but:\n{self.screen()}")
+
+    def wait_drawn(self, is_drawn=True):
+        """Until the alternate screen is on, or not."""
+        self.wait_until(lambda: self.ask("alternate_on") == str(int(is_drawn)), "a drawn screen")
+
+    def client(self, name="ahr"):
+        """The pid of the program that was started from the shell."""
+        shell = self.ask("pane_pid")
+        found = wait_for(lambda: subprocess.run(
+            ["ps", "-o", "pid=,comm=", "--ppid", shell], capture_output=True, text=True,
+            check=False).stdout.split())
+        assert found[1] == name, found
+        return int(found[0])
+
+
+class Tmux:
+    def __init__(self, ahr):
+        self.ahr, self.socket, self.count = ahr, str(ahr.dir / "tmux"), 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.run("kill-server")
+
+    def run(self, *args):
+        return subprocess.run(["tmux", "-S", self.socket, "-f", "/dev/null", *args],
+                              capture_output=True, encoding="utf-8", env=self.ahr.env,
+                              cwd=self.ahr.dir, check=False)
+
+    def ok(self, *args):
+        done = self.run(*args)
+        assert done.returncode == 0, done
+        return done.stdout
+
+    def window(self, cols, rows):
+        """A new one with a shell in it, which says "$ "."""
+        self.count += 1
+        name = f"w{self.count}"
+        self.ok("new-session", "-d", "-x", str(cols), "-y", str(rows), "-s", name,
+                "exec env PS1='$ ' dash -i")
+        window = Window(self, name)
+        window.wait_for("$")
+        return window
