@@ -24,6 +24,7 @@ from support.on_pty import OnPty
 
 FULL = {"rounds": 5, "flood_bytes": 256 << 20, "starts": 40, "window_s": 5, "keys": 400}
 QUICK = {"rounds": 2, "flood_bytes": 8 << 20, "starts": 5, "window_s": 1, "keys": 50}
+KEY_PAUSE_US = 1500
 SLOW_ROUNDS = 3  # for a peer that takes long, and is far away
 
 
@@ -254,7 +255,7 @@ def keys(b):
     took = {name: [] for name in contenders}
     for _ in range(b.size["rounds"]):
         for name, command in contenders.items():
-            rows = b.output(b.tool("key_echo", b.size["keys"], *command)).splitlines()
+            rows = b.output(b.tool("key_echo", b.size["keys"], KEY_PAUSE_US, *command)).splitlines()
             took[name] += [float(row) / 1e3 for row in rows]
     for name, p in (("median", 0.5), ("p99", 0.99)):
         value = {who: percentile(times, p) for who, times in took.items()}

@@ -2,15 +2,17 @@
 /*
  * key_echo.c -- how long a key takes to come back as an echo.
  *
- *     key_echo KEYS COMMAND [ARG]...   types at the command on a PTY, key by key
- *     key_echo echo                    the program: sends back what it reads
+ *     key_echo KEYS PAUSE_US COMMAND [ARG]...   types at the command on a PTY, key by key
+ *     key_echo echo                             the program: sends back what it reads
  *
- * The command is to run the program. Prints a line for each key: microseconds. Between
- * keys there is a pause, so that everybody is asleep when the next one comes.
+ * The command is to run the program, or to show a terminal on which it runs: letters of
+ * control sequences are no echo. Prints a line for each key: microseconds. Between keys
+ * there is a pause, so that everybody is asleep when the next one comes.
  */
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 
-enum { PAUSE_US = 1500, PATIENCE_MS = 10000, END = 4 /* ^D */ };
+enum { PATIENCE_MS = 10000, END = 4 /* ^D */ };
 static const char ready[] = "ready>";
 
 static int
@@ -41,32 +43,62 @@ echo(void)
     return 0;
 }
 
+/* What of a control sequence has come. */
+enum state { TEXT, ESCAPE, CSI, STRING };
+
+/* Is it a character that is shown? */
+static bool
+is_text(enum state *state, char c)
+{
+    switch (*state) {
+    case TEXT:
+        *state = c == '\033' ? ESCAPE : TEXT;
+        return c != '\033';
+    case ESCAPE:
+        if (c >= ' ' && c <= '/')
+            return false;
+        *state = c == '[' ? CSI : strchr("]P_^X", c) ? STRING : TEXT;
+        return false;
+    case CSI:
+        *state = c >= '@' ? TEXT : CSI;
+        return false;
+    case STRING:
+        *state = c == '\a' ? TEXT : c == '\033' ? ESCAPE : STRING;
+        return false;
+    }
+    return false;
+}
+
 /* Reads until `last` comes. */
 static int
-wait_for(int fd, char last)
+wait_for(int fd, enum state *state, char last)
 {
-    char bytes[256];
+    char bytes[4096];
     struct pollfd p = { .fd = fd, .events = POLLIN };
     while (poll(&p, 1, PATIENCE_MS) > 0) {
         ssize_t n = file_read(fd, bytes, sizeof(bytes));
+        bool has_come = false;
         if (n <= 0)
             return -1;
-        if (memchr(bytes, last, (size_t)n))
+        for (ssize_t i = 0; i < n; i++)
+            has_come |= is_text(state, bytes[i]) && bytes[i] == last;
+        if (has_come)
             return 0;
     }
     return -1;
 }
 
 static int
-type(int fd, long keys)
+type(int fd, long keys, useconds_t pause_us)
 {
-    if (wait_for(fd, ready[strlen(ready) - 1]) < 0)
+    enum state state = TEXT;
+    if (wait_for(fd, &state, ready[strlen(ready) - 1]) < 0)
         return -1;
     for (long i = 0; i < keys; i++) {
         char key = (char)('a' + i % 26);
-        usleep(PAUSE_US);
+        usleep(pause_us);
         uint64_t begin_ns = clock_mono_ns();
-        if (file_write_all(fd, &key, 1) < 0 || wait_for(fd, key) < 0)
+        if (file_write_all(fd, &key, 1) < 0 || wait_for(fd, &state, key) < 0)
             return -1;
         printf("%.1f\n", (double)(clock_mono_ns() - begin_ns) / 1e3);
     }
@@ -91,15 +123,16 @@ main(int argc, char **argv)
     int fd;
     if (argc == 2 && !strcmp(argv[1], "echo"))
         return echo();
-    if (argc < 3)
+    if (argc < 4)
         return 2;
+    useconds_t pause_us = (useconds_t)strtoul(argv[2], NULL, 10);
     pid_t pid = forkpty(&fd, NULL, NULL, &size);
     if (pid == 0) {
-        execvp(argv[2], argv + 2);
+        execvp(argv[3], argv + 3);
         _exit(127);
     }
-    if (pid < 0 || type(fd, strtol(argv[1], NULL, 10)) < 0) {
-        fprintf(stderr, "key_echo: %s sent no echo\n", argv[2]);
+    if (pid < 0 || type(fd, strtol(argv[1], NULL, 10), pause_us) < 0) {
+        fprintf(stderr, "key_echo: %s sent no echo\n", argv[3]);
         if (pid > 0)
             kill(pid, SIGTERM);
         return 1;
