@@ -21,13 +21,16 @@ sys.path.insert(0, str(TESTS_DIR))
 from support.live import Session, by_hand
 from support.nobody import NOBODY, as_nobody, nobodys_folder, nobodys_socket, was_told
 from support.processes import wait_for
-from support.public_ipc import (INPUT, STATUS, TAKEN, HungUp, Peer, Refused, frame, snap, snapshot,
-                                with_text)
+from support.public_ipc import (INPUT, STATE, STATUS, SUBSCRIBE, TAKEN, HungUp, Peer, Refused, frame,
+                                snap, snapshot, with_text)
 from support.recorder import Recorder
 from support.tap import Skip, run, test, test_meanwhile
 
 AHR = sys.argv[1]
 CROWD = 1000
+PAUSE = 28
+# Without an end, at a pace that costs the others little.
+FLOOD = "until [ -e go ]; do seq 1 5000; sleep 0.05; done"
 
 
 @test_meanwhile
@@ -44,6 +47,38 @@ def half_a_frame_and_silence_are_dropped():
         assert time.monotonic() - since > 1, "no time to think"
         s.still_works(6)
         assert [one.id for one in s.end()] == [6]
+
+
+@test_meanwhile
+def who_does_not_read_is_let_go():
+    """After half a minute; whoever has asked for silence meanwhile stays."""
+    with Recorder(AHR) as a, Session(a, command=("sh", "-c", FLOOD)) as s, ExitStack() as stack:
+        deaf, paused = (stack.enter_context(Peer(s.ctl)) for _ in range(2))
+        for peer, flags in ((deaf, 1), (paused, 0)):
+            peer.send(frame(SUBSCRIBE, struct.pack("<HHB", 0, 0, flags)))
+        paused.send(frame(PAUSE, struct.pack("<BQ", 1, 0)))
+        assert wait_for(lambda: onlookers(s) == (2, 1) and (2, 1)) == (2, 1)  # with `record` itself
+        since = time.monotonic()
+        wait_for(lambda: onlookers(s)[1] == 0, "it still looks on", 90)
+        assert time.monotonic() - since > 10, "no time to read"
+        assert onlookers(s) == (2, 0)
+        s.still_works(1)
+        s.end(flood)
+
+
+def onlookers(s):
+    """How many clients and how many watchers there are."""
+    with Peer(s.ctl) as peer:
+        peer.send(frame(STATUS))
+        selector, body = peer.receive()
+        assert selector == STATE, (selector, body)
+        return struct.unpack_from("<II", body, 20)
+
+
+def flood(size):
+    """The first bytes of FLOOD."""
+    once = b"".join(b"%d\r\n" % n for n in range(1, 5001))
+    return (once * (size // len(once) + 1))[:size]
 
 
 # -- others who would like to be heard --
