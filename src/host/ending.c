@@ -185,7 +185,7 @@ finish(struct host *h)
     judge(h);
     host_tell_trouble(h);
     host_doors_close(h);
-    host_requests_finish(h);
+    host_notes_finish(h);
     int r = recorder_finish(&h->recorder, &st, &err);
     h->is_over = true;
     if (st.trouble.code)

@@ -116,7 +116,7 @@ prepare(struct host *h, struct err *err)
     open_log(h);
     int r = o->is_redacting ? redact_own_open(&h->redact, NULL, err) : 0;
     if (!r)
-        r = host_requests_init(h, err);
+        r = host_notes_init(h, err);
     if (!r)
         r = host_force_begin(h, err);
     if (r < 0) {

@@ -13,6 +13,7 @@
  *   stage.c        the size, and whose terminal passes bytes
  *   keeper.c       the mirror: started, asked, started again
  *   requests.c     what clients ask for
+ *   notes.c        snapshots and instructions
  *   ending.c       how a session ends, and what is said of it
  */
 #ifndef HOST_HOST_PRIV_H
@@ -123,7 +124,7 @@ struct host {
     uint64_t replied_off;                  /* queries before it are answered */
     uv_timer_t mirror_timer;
 
-    /* requests.c */
+    /* notes.c */
     struct session_lines snapshot_lines, instruction_lines;
     struct buf anchors; /* u64 id and anchor of each snapshot, the latest ones */
     uint64_t snapshots, instructions, last_instruction_id;
@@ -226,16 +227,25 @@ void host_watch_mirror(struct host *h);
 
 /* -- requests.c -- */
 
-/* Opens nothing yet: files appear with their first line. */
-int host_requests_init(struct host *h, struct err *err);
 void host_handle(struct host *h, struct conn *c, const struct ipc_message *m);
+void host_reply(struct host *h, struct conn *c, struct ipc_message m);
+/* An error that is no reason to part. */
+void host_deny(struct host *h, struct conn *c, const char *why);
 /* It has asked for something that it may not have, or cannot be understood. */
 void host_refuse(struct host *h, struct conn *c, const char *why);
-/* The disk has synced: sends the replies that waited for it. */
-void host_pay(struct host *h, bool is_all);
 /* It is gone without a word. */
 void host_lose_link(struct host *h);
-void host_requests_finish(struct host *h);
+
+/* -- notes.c -- */
+
+/* Opens nothing yet: files appear with their first line. */
+int host_notes_init(struct host *h, struct err *err);
+void host_notes_finish(struct host *h);
+void host_take_snapshot(struct host *h, struct conn *c, const struct ipc_message *m);
+void host_tell_anchor(struct host *h, struct conn *c, const struct ipc_message *m);
+void host_take_instruction(struct host *h, struct conn *c, const struct ipc_message *m);
+/* The disk has synced: sends the replies that waited for it. */
+void host_pay(struct host *h, bool is_all);
 
 /* -- ending.c -- */
 
