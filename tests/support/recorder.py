@@ -66,6 +66,20 @@ class Recorder(Ahr):
         self._hosts.add(host)
         return host
 
+    def live_host(self):
+        """The host's pid, whoever has started it: it alone has the lock open."""
+        lock = str(self.live() / "lock")
+
+        def has_lock(pid):
+            try:
+                return any(os.readlink(f"/proc/{pid}/fd/{fd}") == lock
+                           for fd in os.listdir(f"/proc/{pid}/fd"))
+            except OSError:
+                return False
+        host = wait_for(lambda: [p for p in self.processes() if has_lock(p)], "there is no host")[0]
+        self._hosts.add(host)
+        return host
+
     def agent(self, host):
         """The pid of the recorded program, once it runs."""
         def running():
@@ -80,8 +94,8 @@ class Recorder(Ahr):
 
     # -- starting things --
 
-    def terminal(self, *args, **more):
-        self._terminals.append(Terminal(*args, **more))
+    def terminal(self, *args, kind=Terminal, **more):
+        self._terminals.append(kind(*args, **more))
         return self._terminals[-1]
 
     def on(self, terminal, *args, env=None, **more):

@@ -68,6 +68,10 @@ class Terminal:
                 with self._news:
                     self.output += more
                     self._news.notify_all()
+                self.heard(more)
+
+    def heard(self, more):
+        """What was just shown; for those who answer. On the thread."""
 
     def _poke(self):
         os.write(self._wake, b"x")
