@@ -140,7 +140,7 @@ def the_smallest_terminal_counts_and_watchers_do_not():
         windows[0].wait_until(lambda: f"session {sid}: failed (exit 3)" in
                               windows[0].tmux.ok("capture-pane", "-Jp", "-t", windows[0].target))
         windows[0].line("echo status $?")
-        windows[0].wait_for("status 0")
+        windows[0].wait_until(lambda: any(row.endswith("status 0") for row in windows[0].rows()))
 
 
 @test

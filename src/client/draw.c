@@ -6,8 +6,10 @@
 #include "pty/tty.h"
 
 enum {
-    FRAME_MS = 16,
-    HOLD_MS = 100, /* an update that is longer under way is shown as it is */
+    FRAME_MS = 16,      /* between pictures … */
+    FRAME_SMALL = 2048, /* … once so many bytes of them were written in that time */
+    PICTURE_COST = 256, /* what each of them counts besides */
+    HOLD_MS = 100,      /* an update that is longer under way is shown as it is */
 };
 
 static struct term *
@@ -109,7 +111,8 @@ draw_wait_ms(struct draw *d, const struct term *session, uint64_t now_ns)
 {
     if (!d->is_on || !d->is_stale)
         return -1;
-    uint64_t due_ns = d->drawn_ns + FRAME_MS * 1000000ULL;
+    uint64_t due_ns = d->frame_bytes > FRAME_SMALL ? d->frame_ns + FRAME_MS * 1000000ULL
+                                                   : 0;
     if (!term_modes(session).is_synchronized)
         d->held_ns = 0;
     else if (!d->held_ns)
@@ -283,8 +286,12 @@ draw_picture(struct draw *d, const struct term *session, uint64_t now_ns, struct
     bool fits = d->mirrors_modes && cols == term_cols(session) &&
                 rows == term_rows(session);
     d->is_stale = false;
-    d->drawn_ns = now_ns;
     d->held_ns = 0;
+    if (now_ns - d->frame_ns >= FRAME_MS * 1000000ULL) {
+        d->frame_ns = now_ns;
+        d->frame_bytes = 0;
+    }
+    d->frame_bytes += PICTURE_COST;
     int r = fits ? 0 : make_want(d, session, d->mirrors_modes);
     size_t from = out->n;
     buf_puts(out, "\033[?2026h");
@@ -297,5 +304,6 @@ draw_picture(struct draw *d, const struct term *session, uint64_t now_ns, struct
     }
     buf_puts(out, "\033[?2026l");
     note(d, out, from);
+    d->frame_bytes += out->n - from;
     return out->failed;
 }

@@ -22,7 +22,8 @@ struct draw {
     struct term *shown; /* what the terminal shows: fed all that it is written */
     struct term *want;  /* what it should: made where the session does not fit as it is */
     unsigned top, left; /* of the window, in the session's screen */
-    uint64_t drawn_ns;  /* when the last picture was made; monotonic */
+    uint64_t frame_ns;  /* since when pictures are counted; monotonic */
+    size_t frame_bytes; /* what they had */
     uint64_t held_ns;   /* the session is in the middle of an update since; 0: is not */
 };
 

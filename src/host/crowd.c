@@ -16,11 +16,12 @@
 enum {
     EXACT_FULL = 256 << 10, /* of output that waits for the link */
     LOSSY_FULL = 1 << 20,
-    LAG_MS = 500,          /* a link that takes nothing for so long is skipped */
-    WATCH_MS = 16,         /* watchers are sent what came in this time together */
-    CALM_MS = 20,          /* no output for so long: the flood is over */
-    SKIP_MS = 250,         /* one that is skipped goes on after this, flood or not … */
-    SKIP_MIRROR_MS = 2000, /* … the mirror after this */
+    LAG_MS = 500,           /* a link that takes nothing for so long is skipped */
+    WATCH_MS = 16,          /* watchers are sent what came in this time together */
+    CALM_MS = 20,           /* no output for so long: the flood is over */
+    SKIP_MS = 250,          /* one that is skipped goes on after this, flood or not … */
+    SKIP_MIRROR_MS = 5000,  /* … the mirror after this */
+    MIRROR_LAG = 256 << 10, /* it is skipped sooner than others: a flood is not for it */
     CARE_MS = 500,
     DEAF_MS = 30000,
     SILENT_MS = 10000, /* for those who come in and ask nothing */
@@ -294,6 +295,8 @@ host_show(struct host *h, struct view bytes, uint64_t off)
         off += n;
     }
     flush_all(h, false);
+    if (h->mirror && conn_behind(h->mirror, &h->reel) > MIRROR_LAG)
+        conn_skip(h->mirror, &h->reel);
 }
 
 static void

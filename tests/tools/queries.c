@@ -121,17 +121,17 @@ note(const char *phase, const char *name, size_t n)
 
 /* The row is never the first: that one is the queries'. */
 static void
-fence_text(unsigned number, const char *form, char ret[32])
+fence_text(unsigned number, const char *end, char ret[32])
 {
-    snprintf(ret, 32, form, 2 + number % FENCE_ROWS,
-             1 + number / FENCE_ROWS % FENCE_COLS);
+    snprintf(ret, 32, "\033[%u;%u%s", 2 + number % FENCE_ROWS,
+             1 + number / FENCE_ROWS % FENCE_COLS, end);
 }
 
 static void
 ask_with_fence(const char *query, size_t n)
 {
     char text[300], end[32];
-    fence_text(++fence, "\033[%u;%uH\033[6n", end);
+    fence_text(++fence, "H\033[6n", end);
     memcpy(text, query, n);
     memcpy(text + n, end, strlen(end));
     say(text, n + strlen(end));
@@ -142,7 +142,7 @@ forget_lost(void)
 {
     char answer[32];
     for (size_t i = 0; i < lost_n; i++) {
-        fence_text(lost[i], "\033[%u;%uR", answer);
+        fence_text(lost[i], "R", answer);
         if (take_out(answer))
             lost[i--] = lost[--lost_n];
     }
@@ -153,7 +153,7 @@ static char *
 find_fence(char ret_answer[32])
 {
     forget_lost();
-    fence_text(fence, "\033[%u;%uR", ret_answer);
+    fence_text(fence, "R", ret_answer);
     return memmem(heard, heard_n, ret_answer, strlen(ret_answer));
 }
 

@@ -270,14 +270,41 @@ a_resized_terminal_is_drawn_anew(void **state)
     scene_release(&s);
 }
 
+/* As many keys as fingers can type are shown at once. */
 static void
-pictures_come_sixty_a_second_at_most(void **state)
+small_pictures_come_at_once(void **state)
 {
     (void)state;
+    AUTO(buf) out = { 0 };
     struct scene s;
     scene_init(&s, 80, 24, true);
     draw(&s);
     assert_int_equal(draw_wait_ms(&s.draw, s.session, s.now_ns + 1), -1);
+    s.now_ns += 100ULL * MS;
+    for (int i = 0; i < 4; i++) {
+        feed(&s, "x");
+        assert_int_equal(draw_wait_ms(&s.draw, s.session, s.now_ns), 0);
+        assert_int_equal(draw_picture(&s.draw, s.session, s.now_ns, &out), 0);
+    }
+    for (int i = 0; i < 20; i++) {
+        feed(&s, "x");
+        if (!draw_wait_ms(&s.draw, s.session, s.now_ns))
+            draw_picture(&s.draw, s.session, s.now_ns, &out);
+    }
+    assert_int_equal(draw_wait_ms(&s.draw, s.session, s.now_ns + 6 * MS), 10);
+    assert_int_equal(draw_wait_ms(&s.draw, s.session, s.now_ns + 16 * MS), 0);
+    scene_release(&s);
+}
+
+static void
+large_pictures_come_sixty_a_second_at_most(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_init(&s, 80, 24, true);
+    for (int i = 0; i < 2000; i++)
+        feed(&s, "and so on ");
+    draw(&s);
     feed(&s, "x");
     assert_int_equal(draw_wait_ms(&s.draw, s.session, s.now_ns + 6 * MS), 10);
     assert_int_equal(draw_wait_ms(&s.draw, s.session, s.now_ns + 16 * MS), 0);
@@ -329,7 +356,8 @@ main(void)
         cmocka_unit_test(a_mouse_is_not_asked_where_it_would_point_elsewhere),
         cmocka_unit_test(the_terminal_is_left_as_it_was),
         cmocka_unit_test(a_resized_terminal_is_drawn_anew),
-        cmocka_unit_test(pictures_come_sixty_a_second_at_most),
+        cmocka_unit_test(small_pictures_come_at_once),
+        cmocka_unit_test(large_pictures_come_sixty_a_second_at_most),
         cmocka_unit_test(an_update_is_shown_when_it_is_whole),
         cmocka_unit_test(what_does_not_change_is_not_written),
     };
