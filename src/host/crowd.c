@@ -450,8 +450,8 @@ host_crowd_update(struct host *h)
 void
 host_dismiss(struct host *h, const struct ipc_message *ended)
 {
-    if (h->mirror)
-        host_drop_conn(h, h->mirror);
+    if (h->mirror) /* one that hangs would not notice */
+        host_lose_mirror(h);
     for (struct conn *c = h->conns; c; c = c->next)
         if (c->is_skipping || c->is_paused || c->awaits_picture)
             host_rejoin(h, c);
