@@ -209,7 +209,7 @@ start(struct host *h, struct err *err, int *ret_status)
     if (r < 0)
         return r;
     h->slave_fd = open_slave(h->child.master_fd);
-    if (!o->termios && !o->has_input)
+    if (!o->termios && !(o->has_client && o->has_input))
         set_echo(h->slave_fd);
     leave_terminal(h);
     r = prepare(h, err);
