@@ -5,12 +5,17 @@
         window = tmux.window(80, 24)
         window.type("ls", "Enter")
         window.wait_for("README")
+        with_vim = tmux.program(80, 24, "record", "--", "vim")
+        with_vim.shows_session()
 """
 
 import shlex
 import subprocess
 
-from support.processes import wait_for
+from support.processes import children, kill, wait_for
+
+# tmux continues those of its own children that are stopped, and may forget how they ended.
+SHELL = 'told=$1; shift; "$0" "$@"; echo $? >$told.new; mv $told.new $told; exec sleep 1000'
 
 
 class Window:
@@ -58,6 +63,60 @@ class Window:
         return int(found[0])
 
 
+class Program(Window):
+    """A window with our program in it, and nothing else."""
+
+    def __init__(self, tmux, name, cols, rows):
+        super().__init__(tmux, name)
+        self.cols, self.rows_n, self._told = cols, rows, tmux.ahr.dir / name
+        shell = int(self.ask("pane_pid"))
+        self.pid = wait_for(lambda: children(shell), "the shell has started nobody")[0]
+
+    def enter(self, text):
+        """Types what tmux has no names for, too."""
+        self.type("-H", *(f"{byte:x}" for byte in text.encode()))
+
+    def resize(self, cols, rows):
+        self.cols, self.rows_n = cols, rows
+        self.tmux.ok("resize-window", "-t", self.target, "-x", str(cols), "-y", str(rows))
+
+    def close(self):
+        self.tmux.ok("kill-session", "-t", self.target)
+
+    def kill(self, *number):
+        kill(self.pid, *number)
+
+    def shows(self, what):
+        self.wait_until(lambda: what in self.screen(), what)
+
+    def rendered(self):
+        """What is seen, colours and all, as `ahr render` tells it."""
+        seen = self.tmux.ok("capture-pane", "-epN", "-t", self.target).rstrip("\n")
+        return self.tmux.ahr.ok("render", "--format", "ansi", "--cols", self.cols, "--rows",
+                                self.rows_n, "-", input=seen.replace("\n", "\r\n").encode())
+
+    def picture(self):
+        """The same with the cursor."""
+        return self.rendered(), *map(self.ask, ("cursor_x", "cursor_y", "cursor_flag"))
+
+    def shows_session(self):
+        """What the recording ends with is what is seen. For when nothing is written."""
+        def sides():
+            return self.rendered(), self.tmux.ahr.ok("render", "--format", "ansi", "last")
+        wait_for(lambda: len(set(sides())) == 1, lambda: f"here, and there: {sides()}")
+
+    def ends(self, status=0):
+        """Waits for the program's end; what the window shows then."""
+        wait_for(self._told.exists, lambda: f"it goes on: {self.screen()}")
+        have = int(self._told.read_text())
+        assert have == status, (have, self.screen())
+        return self.screen()
+
+    def detaches(self):
+        self.type("C-]", "d")
+        assert "it goes on" in self.ends().replace("\n", "")
+
+
 class Tmux:
     def __init__(self, ahr):
         self.ahr, self.socket, self.count = ahr, str(ahr.dir / "tmux"), 0
@@ -87,3 +146,11 @@ class Tmux:
         window = Window(self, name)
         window.wait_for("$")
         return window
+
+    def program(self, cols, rows, *args):
+        """A new one with our program in it."""
+        self.count += 1
+        name = f"w{self.count}"
+        self.ok("new-session", "-d", "-x", str(cols), "-y", str(rows), "-s", name, "sh", "-c",
+                SHELL, self.ahr.binary, name, *args)
+        return Program(self, name, cols, rows)
