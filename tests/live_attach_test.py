@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from support.processes import children, wait_for
+from support.processes import wait_for
 from support.recorder import IS_SANITIZED, Recorder
 from support.tap import Skip, run, test
 from support.tmux import Tmux
@@ -81,66 +81,6 @@ def attached_it_is_the_same_screen_and_its_keys_are_the_sessions():
         one.wait_until(lambda: one.rows()[:2] == ["30 100", "@"])
         one.line("exit")
         one.wait_until(lambda: one.rows()[-1] == "$")
-
-
-@test
-def the_screen_after_attach_is_that_before_detach():
-    with recorder() as (a, tmux):
-        sid = in_background(a)
-        window = tmux.window(80, 24)
-        for is_killed in (False, True, False):
-            window.ahr("attach", sid)
-            window.wait_drawn()
-            window.line("clear; printf '\\033[1;31mred\\033[0m \\342\\230\\203\\n\\033[?25l'; seq 10")
-            window.wait_for("10")
-            window.wait_until(lambda: window.rows()[-1] == "@")
-            before = window.screen("-e")
-            window.type("C-]", "d")
-            window.wait_drawn(False)
-            if is_killed:
-                host, = [p for p in a.processes() if mirrors(p)]
-                mirror, = mirrors(host)
-                os.kill(mirror, signal.SIGKILL)
-                wait_for(lambda: mirror not in children(host))
-            window.ahr("attach", sid)
-            window.wait_drawn()
-            window.wait_for("10")
-            window.wait_until(lambda: window.screen("-e") == before, before)
-            window.type("C-]", "d")
-            window.wait_drawn(False)
-        stop(a, sid)
-
-
-def mirrors(pid):
-    """The mirrors among the children of a process."""
-    return [p for p in children(pid)
-            if Path(f"/proc/{p}/cmdline").read_bytes().endswith(b"\0mirror\0")]
-
-
-@test
-def the_smallest_terminal_counts_and_watchers_do_not():
-    with recorder() as (a, tmux):
-        sid = in_background(a)
-        windows = [tmux.window(*size) for size in ((100, 20), (80, 30), (40, 10))]
-        for window, command in zip(windows, ("attach", "attach", "watch")):
-            window.ahr(command, sid)
-            window.wait_drawn()
-        windows[0].line("stty size")
-        windows[1].wait_for("20 80")
-        windows[2].wait_for("20 80")
-        windows[2].line("rm never")  # nobody hears it
-        windows[1].type("C-]", "d")
-        windows[1].wait_drawn(False)
-        windows[0].line("clear; stty size")
-        windows[0].wait_until(lambda: windows[0].rows()[:2] == ["20 100", "@"])
-        assert "rm never" not in windows[0].screen()
-        windows[2].type("q")
-        windows[2].wait_drawn(False)
-        windows[0].line("exit 3")
-        windows[0].wait_until(lambda: f"session {sid}: failed (exit 3)" in
-                              windows[0].tmux.ok("capture-pane", "-Jp", "-t", windows[0].target))
-        windows[0].line("echo status $?")
-        windows[0].wait_until(lambda: any(row.endswith("status 0") for row in windows[0].rows()))
 
 
 @test
@@ -256,15 +196,6 @@ def without_a_terminal_or_a_session_it_is_told():
         t = a.terminal()
         assert a.on(t, "attach", "nowhere").wait(60) == 3
         t.wait_for("nowhere")
-
-
-@test
-def who_is_inside_may_not_attach():
-    with Recorder(AHR) as a:
-        t = a.terminal()
-        client = a.on(t, "record", "-q", "--", a.binary, "attach")
-        assert client.wait(60) == 1
-        assert "may not control it" in t.settle().decode()
 
 
 run()
