@@ -185,8 +185,8 @@ finish(struct host *h)
     judge(h);
     host_tell_trouble(h);
     host_doors_close(h);
-    host_notes_finish(h);
     int r = recorder_finish(&h->recorder, &st, &err);
+    host_notes_finish(h); /* until then the tape may sync them */
     h->is_over = true;
     if (st.trouble.code)
         host_say_trouble(h, st.trouble.text);
