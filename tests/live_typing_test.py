@@ -7,6 +7,7 @@ import ast
 import json
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -74,6 +75,16 @@ def a_text_is_followed_by_enter_and_keys():
         assert s.has_read(14) == b"fix the tests\r"
         s.send("--no-enter", "y", "--key", "Escape", "--key", "x")
         assert s.has_read(17)[14:] == b"y\x1bx"
+
+
+@test
+def one_send_is_apart_from_the_next():
+    with reader() as s:
+        begun = time.monotonic()
+        s.send("--key", "Escape")  # with an "x" right behind it, it would be Alt-x
+        assert time.monotonic() - begun >= 0.1
+        s.send("--key", "x")
+        assert s.has_read(2) == b"\x1bx"
 
 
 @test

@@ -52,9 +52,6 @@ client_type(struct client_typing *t, struct view piece, struct err *err)
 {
     size_t done = 0;
     int r = 0;
-    if (t->has_typed && !t->is_stuck)
-        pause_a_moment();
-    t->has_typed = true;
     while (!r && done < piece.n) {
         size_t room = WINDOW - t->waiting, left = piece.n - done;
         size_t n = left < STEP ? left : STEP;
@@ -72,5 +69,7 @@ client_type(struct client_typing *t, struct view piece, struct err *err)
                        done, piece.n);
     while (!r && t->waiting)
         r = wait_taken(t, err);
+    if (!r)
+        pause_a_moment();
     return r == -ETIMEDOUT ? 0 : r;
 }

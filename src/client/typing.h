@@ -3,9 +3,10 @@
  * typing.h -- bytes typed into a session, at the pace of its program.
  *
  * Programs take what arrives in one read for a paste, Enter in it included. So each piece
- * is typed by itself: when the one before has reached the PTY, and a moment after that. A
- * program that takes nothing for five seconds is not waited for any more: the rest is
- * handed to the recorder as far as that takes it.
+ * is typed by itself: it returns when the piece has reached the PTY, and a moment after
+ * that, so that it is no part of what others type next either. A program that takes
+ * nothing for five seconds is not waited for any more: the rest is handed to the recorder
+ * as far as that takes it.
  */
 #ifndef CLIENT_TYPING_H
 #define CLIENT_TYPING_H
@@ -15,7 +16,6 @@
 struct client_typing {
     struct client_ask *ask; /* borrowed */
     size_t waiting;         /* bytes that the recorder has, and the program's PTY not */
-    bool has_typed;         /* something, so that the next piece needs a pause */
     bool is_stuck;          /* the program does not take them */
 };
 
