@@ -24,9 +24,9 @@ library_live_release(struct library_live *l)
     buf_release(&l->done_tape_path);
 }
 
-/* 0: not known. */
-static uint64_t
-started_at_ns(const char *home, const char *id)
+/* All 0: not known. */
+static struct session_facts
+read_facts(const char *home, const char *id)
 {
     AUTO(buf) dir = { .ceiling = PATH_MAX };
     AUTO(buf) tape = { 0 };
@@ -35,12 +35,13 @@ started_at_ns(const char *home, const char *id)
     if (buf_printf(&dir, "%s/live/%s", home, id) == 0 &&
         session_folder_paths(buf_str(&dir), &tape, &meta) == 0)
         (void)session_meta_read(buf_str(&meta), &facts, NULL);
-    return facts.started_at_ns;
+    return facts;
 }
 
-/* The live session that began last; NULL: none. */
+/* The live session that began last, of those called so; name NULL: whatever it is called.
+ * NULL: none. */
 static const char *
-newest_held(const struct buf *ids, const char *home)
+newest_held(const struct buf *ids, const char *home, const char *name)
 {
     const char *best = NULL;
     uint64_t best_ns = 0;
@@ -48,27 +49,31 @@ newest_held(const struct buf *ids, const char *home)
         const char *id = ids_at(ids, i);
         if (!session_folder_is_held(home, id))
             continue;
-        uint64_t ns = started_at_ns(home, id);
-        if (!best || ns >= best_ns) { /* where nothing is known, the later day */
+        struct session_facts facts = read_facts(home, id);
+        if (name && strcmp(facts.name, name) != 0)
+            continue;
+        if (!best || facts.started_at_ns >= best_ns) { /* if not known, the later day */
             best = id;
-            best_ns = ns;
+            best_ns = facts.started_at_ns;
         }
     }
     return best;
 }
 
+/* what NULL: any live one. A live one comes before others of its name, and before a file
+ * that happens to be called so. */
 static int
-find_newest(struct library_found *ret, const char *home, struct err *err)
+find(struct library_found *ret, const char *home, const char *what, struct err *err)
 {
     AUTO(buf) ids = { 0 };
     int r = ids_collect(&ids, home, "live", "");
     if (r < 0)
         return err_code(err, r, "cannot list the sessions in '%s'", home);
     ids_sort(&ids);
-    const char *id = newest_held(&ids, home);
-    if (!id)
+    const char *id = newest_held(&ids, home, what);
+    if (!id && !what)
         return err_set(err, ERR_MISSING, "no session is being recorded");
-    return library_find(ret, id, err);
+    return library_find(ret, id ? id : what, err);
 }
 
 static int
@@ -136,8 +141,7 @@ library_reach(struct library_live *ret, const char *what, struct err *err)
     if (r < 0)
         return r;
     bool is_any = !what || !strcmp(what, "last");
-    r = is_any ? find_newest(&l.found, buf_str(&home), err)
-               : library_find(&l.found, what, err);
+    r = find(&l.found, buf_str(&home), is_any ? NULL : what, err);
     if (!r)
         r = check(&l.found, buf_str(&home), is_any ? l.found.id : what, err);
     if (!r)
