@@ -108,6 +108,14 @@ add_line(struct host *h, struct session_lines *lines, const struct buf *line)
     return r;
 }
 
+static bool
+is_failing(struct host *h)
+{
+    struct tape_writer_status status;
+    tape_writer_status(h->recorder.tape, &status);
+    return status.is_failing;
+}
+
 void
 host_take_snapshot(struct host *h, struct conn *c, const struct ipc_message *m)
 {
@@ -119,8 +127,9 @@ host_take_snapshot(struct host *h, struct conn *c, const struct ipc_message *m)
     }
     uint64_t id = m->field[0], ts_ns, off = anchor(h);
     mask(h, m->bytes, &label);
-    if (recorder_snapshot(&h->recorder, id, off, (struct view){ label.p, label.n },
-                          &ts_ns) == TAPE_DROPPED) {
+    enum tape_append kept = recorder_snapshot(&h->recorder, id, off,
+                                              (struct view){ label.p, label.n }, &ts_ns);
+    if (kept == TAPE_DROPPED) {
         host_deny(h, c, "the disk takes nothing now: the snapshot was not recorded");
         return;
     }
@@ -129,6 +138,11 @@ host_take_snapshot(struct host *h, struct conn *c, const struct ipc_message *m)
     (void)add_line(h, &h->snapshot_lines, &line); /* the recording has it */
     remember(h, id, off);
     h->snapshots++;
+    if (kept == TAPE_HELD && is_failing(h)) {
+        host_deny(h, c,
+                  "the disk takes nothing now: it will be recorded when there is room");
+        return;
+    }
     owe(h, c, session_lines_fd(&h->snapshot_lines),
         (struct ipc_message){ .selector = IPC_DONE, .field = { id, off, ts_ns } });
 }
