@@ -187,6 +187,49 @@ def a_watching_pipe_gets_every_byte_however_slow():
 
 
 @test
+def a_watcher_that_nobody_reads_ends_though_nothing_is_said():
+    with Recorder(AHR) as a:
+        sid = in_background(a)
+        watcher = a.start("watch", sid, stdout=subprocess.PIPE, stderr=a.log("watcher"))
+        wait_for(lambda: watchers(a) == 1)
+        watcher.stdout.close()
+        assert watcher.wait(60) == 0
+        with open("/dev/full", "wb") as full:
+            watcher = a.start("watch", sid, stdout=full, stderr=a.log("full"))
+        wait_for(lambda: watchers(a) == 1)
+        a.ok("send", sid, "echo")
+        assert watcher.wait(60) == 1
+        assert "No space left" in a.said("full")
+        stop(a, sid)
+
+
+@test
+def all_are_told_that_the_recorder_has_vanished():
+    with Recorder(AHR) as a:
+        sid = in_background(a)
+        crowd = [a.start("watch", sid, stdout=subprocess.DEVNULL, stderr=a.log(f"watcher-{n}"))
+                 for n in range(12)]
+        wait_for(lambda: watchers(a) == len(crowd))
+        host, = wait_for(lambda: [p for p in a.processes() if mirrors(p)])
+        os.kill(host, signal.SIGKILL)
+        for n, watcher in enumerate(crowd):
+            assert watcher.wait(60) == 1
+            assert "has vanished" in a.said(f"watcher-{n}"), a.said(f"watcher-{n}")
+
+
+@test
+def a_live_session_comes_before_an_ended_one_or_a_file_of_its_name():
+    with Recorder(AHR) as a:
+        for _ in range(2):
+            in_background(a, "--name", "twin")
+        (a.dir / "twin").touch()
+        for _ in range(2):
+            a.ok("send", "twin", "echo")
+            a.ok("stop", "twin")
+        assert not a.names("live")
+
+
+@test
 def without_a_terminal_or_a_session_it_is_told():
     with Recorder(AHR) as a:
         said = a.fails(2, "attach")

@@ -43,7 +43,9 @@ conclude(const struct join *j, const struct client_result *done)
         return CLI_DONE;
     case CLIENT_DETACHED:
         cli_say(j->self, "detached from session %s; it goes on", id);
-        return done->signo ? 128 + done->signo : CLI_DONE;
+        if (done->signo)
+            return 128 + done->signo;
+        return done->has_failed ? CLI_FAILED : CLI_DONE;
     case CLIENT_DROPPED:
         if (text.n)
             cli_say(j->self, "session %s: %s", id, buf_str(&text));

@@ -19,6 +19,8 @@ enum {
     WINDOW = 64 << 10, /* input that is on its way to the PTY, at most */
     FLUSH_MS = 500,    /* for what waits when a signal has ended it */
     LINK_NUMBER = 1,   /* the recorder's own client */
+    DEATH_MS = 500,    /* a host may take to die */
+    DEATH_STEP_MS = 10,
 };
 
 void
@@ -112,12 +114,24 @@ handle(struct client *c, const struct ipc_message *m)
     }
 }
 
+/* A host that dies gives up its lock a moment after its connections. */
+static bool
+is_still_live(const struct client_options *o)
+{
+    int ms = 0;
+    while (o->is_session_live && o->is_session_live(o->ctx)) {
+        if (ms >= DEATH_MS)
+            return true;
+        poll(NULL, 0, DEATH_STEP_MS);
+        ms += DEATH_STEP_MS;
+    }
+    return false;
+}
+
 static void
 lose_host(struct client *c)
 {
-    const struct client_options *o = c->opt;
-    bool is_live = o->is_session_live && o->is_session_live(o->ctx);
-    c->result->end = is_live ? CLIENT_DROPPED : CLIENT_HOST_GONE;
+    c->result->end = is_still_live(c->opt) ? CLIENT_DROPPED : CLIENT_HOST_GONE;
     set_ended(c);
 }
 
@@ -147,6 +161,7 @@ look_after_output(struct client *c)
         client_hang_up(c);
     if (e == EPIPE || e == EIO || e == ECONNRESET)
         return;
+    c->result->has_failed = true;
     err_code(&why, -e, "cannot write to standard output");
     c->opt->say(c->opt->ctx, why.text);
 }
@@ -184,20 +199,23 @@ step(struct client *c)
     uint64_t now_ns = clock_mono_ns();
     bool reads_input = c->is_input_open && c->window && !c->has_ended;
     bool reads_host = !c->has_ended && show_takes_more(&c->show);
+    bool wants_room = show_wants_room(&c->show, now_ns);
     int link_events = (reads_host ? POLLIN : 0) |
                       (queue_size(&c->link.out) && !c->has_ended ? POLLOUT : 0);
     struct pollfd fds[] = {
         /* Not at all when there is nothing to do: its end would be told for ever. */
         [LINK] = { .fd = link_events ? c->link.fd : -1, .events = (short)link_events },
         [IN] = { .fd = reads_input ? c->in_fd : -1, .events = POLLIN },
-        [OUT] = { .fd = show_wants_room(&c->show, now_ns) ? c->show.out.fd : -1,
-                  .events = POLLOUT },
+        [OUT] = { .fd = wants_room || show_minds_reader(&c->show) ? c->show.out.fd : -1,
+                  .events = wants_room ? POLLOUT : 0 },
     };
     int n = signals_poll(fds, sizeof(fds) / sizeof(fds[0]), wait_ms(c, now_ns));
     client_handle_signals(c);
     if (n <= 0 || c->is_done)
         return;
-    if (fds[OUT].revents)
+    if (fds[OUT].revents && !wants_room)
+        show_lost_reader(&c->show);
+    else if (fds[OUT].revents)
         show_has_room(&c->show, clock_mono_ns());
     if (fds[LINK].revents & POLLOUT)
         link_flush(&c->link);

@@ -51,6 +51,7 @@ struct client_result {
     uint64_t bytes, missing_bytes, ns, flags;
     struct buf text;  /* what is wrong */
     bool is_mid_line; /* what was shown did not end with a line's end */
+    bool has_failed;  /* the output found no room, which was said */
     uint64_t
         lost_bytes; /* not shown: the host left them out, and no recording had them */
 };

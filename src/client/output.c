@@ -40,6 +40,20 @@ output_waiting(const struct output *o)
     return queue_size(&o->waiting);
 }
 
+static void
+give_up(struct output *o, int error)
+{
+    o->is_gone = true;
+    o->error = error;
+    queue_clear(&o->waiting);
+}
+
+void
+output_lose(struct output *o)
+{
+    give_up(o, EPIPE);
+}
+
 /* How much of it is taken now. */
 static size_t
 write_now(struct output *o, struct view v)
@@ -54,9 +68,7 @@ write_now(struct output *o, struct view v)
         if (n < 0 && errno == EAGAIN)
             break;
         if (n < 0) {
-            o->is_gone = true;
-            o->error = errno;
-            queue_clear(&o->waiting);
+            give_up(o, errno);
             return v.n;
         }
         done += (size_t)n;

@@ -25,6 +25,8 @@ void output_put(struct output *o, struct view v);
 void output_flush(struct output *o);
 /* Written now or not at all: for the last word. */
 void output_try(struct output *o, struct view v);
+/* Nobody reads it any more: poll() says so before anything is written. */
+void output_lose(struct output *o);
 size_t output_waiting(const struct output *o);
 
 #endif

@@ -381,6 +381,19 @@ show_has_room(struct show *s, uint64_t now_ns)
     }
 }
 
+/* With `record` it is the command's to say something, and to hear of it then. */
+bool
+show_minds_reader(const struct show *s)
+{
+    return s->way == SHOW_BYTES && s->opt->kind == CLIENT_WATCH && !s->out.is_gone;
+}
+
+void
+show_lost_reader(struct show *s)
+{
+    output_lose(&s->out);
+}
+
 bool
 show_takes_more(const struct show *s)
 {

@@ -76,6 +76,10 @@ int show_wait_ms(struct show *s, uint64_t now_ns);
 bool show_wants_room(const struct show *s, uint64_t now_ns);
 /* It does. */
 void show_has_room(struct show *s, uint64_t now_ns);
+/* Is it to be noticed when nobody reads the output any more, though there is none? */
+bool show_minds_reader(const struct show *s);
+/* Nobody does. */
+void show_lost_reader(struct show *s);
 /* May more come from the host? */
 bool show_takes_more(const struct show *s);
 /* All that there is to show is shown. */
