@@ -47,7 +47,7 @@ cli_clean(char *text)
 void
 cli_print_help(const struct cli_command *c)
 {
-    printf("usage: ahr %s %s\n\n%s\n", c->name, c->synopsis,
+    printf("usage: ahr %s %s\n\n%s\n\n", c->name, c->synopsis,
            c->summary ? c->summary : "for ahr itself");
     for (const struct cli_option *o = c->options; o && o->name; o++) {
         char left[64], letter[8] = "";
@@ -56,7 +56,7 @@ cli_print_help(const struct cli_command *c)
         snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name, o->arg ? " " : "",
                  o->arg ? o->arg : "");
         const char *gap = strlen(left) > 22 ? "\n                         " : "";
-        printf("%s  %-22s %s%s\n", o == c->options ? "\n" : "", left, gap, o->help);
+        printf("  %-22s %s%s\n", left, gap, o->help);
     }
-    printf("%s  %-22s %s\n", c->options ? "" : "\n", "-h, --help", "show this");
+    printf("  %-22s %s\n", "-h, --help", "show this");
 }
