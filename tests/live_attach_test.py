@@ -187,6 +187,27 @@ def a_watching_pipe_gets_every_byte_however_slow():
 
 
 @test
+def in_the_background_of_a_terminal_it_waits_to_be_fetched():
+    with recorder() as (a, tmux):
+        sid = in_background(a)
+        window = tmux.window(80, 24)
+        shell = int(window.ask("pane_pid"))
+        window.line(f"{a.binary} attach {sid} &")
+        wait_for(lambda: any(map(is_stopped, children(shell))))
+        window.line("fg")
+        window.wait_drawn()
+        window.line("echo he''ard")
+        window.wait_for("heard")
+        window.type("C-]", "d")
+        window.wait_drawn(False)
+        stop(a, sid)
+
+
+def is_stopped(pid):
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+@test
 def a_watcher_that_nobody_reads_ends_though_nothing_is_said():
     with Recorder(AHR) as a:
         sid = in_background(a)

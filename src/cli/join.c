@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/join.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -98,6 +99,16 @@ run_client(struct join *j, enum client_kind kind, int link_fd)
     return r;
 }
 
+/* As whatever reads a terminal: in its background it stops, until it is fetched. */
+static void
+come_to_foreground(void)
+{
+    struct pty_tty tty;
+    if (isatty(STDOUT_FILENO) && pty_tty_init(&tty, STDIN_FILENO) &&
+        !pty_tty_is_foreground(&tty))
+        raise(SIGTTIN);
+}
+
 int
 cli_join(const struct cli_command *self, enum client_kind kind, int argc, char **argv,
          struct err *err)
@@ -108,6 +119,7 @@ cli_join(const struct cli_command *self, enum client_kind kind, int argc, char *
     int r = library_reach(&j.live, argc ? argv[0] : NULL, err);
     if (r < 0)
         return r;
+    come_to_foreground();
     client_hold_signals();
     struct ipc_address at = { .path = buf_str(&j.live.ctl_path) };
     int fd = ipc_connect(&at, err);
