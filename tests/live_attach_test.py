@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from support.processes import wait_for
+from support.processes import children, wait_for
 from support.recorder import IS_SANITIZED, Recorder
 from support.tap import Skip, run, test
 from support.tmux import Tmux
@@ -231,7 +231,7 @@ def all_are_told_that_the_recorder_has_vanished():
         crowd = [a.start("watch", sid, stdout=subprocess.DEVNULL, stderr=a.log(f"watcher-{n}"))
                  for n in range(12)]
         wait_for(lambda: watchers(a) == len(crowd))
-        host, = wait_for(lambda: [p for p in a.processes() if mirrors(p)])
+        host = a.live_host()
         os.kill(host, signal.SIGKILL)
         for n, watcher in enumerate(crowd):
             assert watcher.wait(60) == 1
