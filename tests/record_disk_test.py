@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
 from support.mounts import mounted, own_mounts, sh
 from support.processes import wait_for
+from support.public_ipc import Peer, snapshot
 from support.tap import Skip, run, test
 
 AHR = sys.argv[1]
@@ -278,6 +279,24 @@ def a_failed_sync_makes_it_suspect_and_loses_nothing():
             assert rec.run("recover", sid).returncode == 0
             assert rec.verify(sid)["warnings"] == []
             rec.expect_whole(sid)
+
+
+@test_preloaded
+def replies_wait_for_a_slow_disk_in_order():
+    """However many are asked for before the first one is on disk."""
+    env = {"LD_PRELOAD": SHIM, "FAULT_CALL": "fdatasync", "FAULT_AT": "1", "FAULT_MS": "300"}
+    with Ahr(AHR) as a, Recording(a, 1, "on", env=env) as rec:
+        rec.has_shown(1)
+        with Peer(rec.folder() / "ipc.sock") as peer:
+            asked = threading.Thread(target=lambda: [peer.send(snapshot(n)) for n in range(6000)])
+            since = time.monotonic()
+            asked.start()
+            assert peer.done().id == 0
+            assert time.monotonic() - since > 0.2, "the disk cannot have it yet"
+            assert [peer.done().id for _ in range(1, 6000)] == [*range(1, 6000)]
+            asked.join()
+        rec.go("on")
+        rec.end()
 
 
 @test

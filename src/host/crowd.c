@@ -28,6 +28,7 @@ enum {
     LEAVE_MS = 1000,
     MESSAGES_AT_ONCE = 64,
     REQUESTERS_MAX = 64,
+    REPLIES_MAX = 1024, /* that wait for a sync: who is owed so many is heard later */
 };
 
 static bool
@@ -166,12 +167,18 @@ is_owed(const struct conn *c)
     return (c->waiting_replies && !c->is_broken) || conn_has_own(c);
 }
 
+static bool
+is_heard(const struct conn *c)
+{
+    return c->waiting_replies < REPLIES_MAX;
+}
+
 static void
 listen_to(struct host *h, struct conn *c)
 {
     struct ipc_message m;
     int r = 1;
-    for (int i = 0; i < MESSAGES_AT_ONCE && r > 0 && c->fd >= 0; i++) {
+    for (int i = 0; i < MESSAGES_AT_ONCE && r > 0 && c->fd >= 0 && is_heard(c); i++) {
         r = conn_next(c, &m);
         if (r > 0 && !c->is_leaving) /* to one that leaves nobody listens */
             host_handle(h, c, &m);
@@ -404,7 +411,7 @@ static void
 set_events(struct host *h, struct conn *c)
 {
     /* Its end is there to be read all the time. */
-    int events = c->is_half_closed && is_owed(c) ? 0 : UV_READABLE;
+    int events = (c->is_half_closed && is_owed(c)) || !is_heard(c) ? 0 : UV_READABLE;
     /* Watchers get what comes by the timer, unless they could not take it. */
     if (conn_has_waiting(c, &h->reel) &&
         (!c->is_watcher || c->stuck_ns || conn_has_own(c)))
@@ -435,7 +442,7 @@ host_crowd_update(struct host *h)
     for (struct conn *c = h->conns; c; c = c->next) {
         set_events(h, c);
         has_skipped |= c->is_skipping;
-        has_talkers |= c->has_more;
+        has_talkers |= c->has_more && is_heard(c);
         needs_care |= c->is_leaving || is_idle(c) || c->stuck_ns || c->awaits_picture;
         has_watchers |= c->is_watcher && !c->stuck_ns && conn_has_waiting(c, &h->reel);
     }

@@ -14,7 +14,6 @@
 enum {
     ANCHOR_TURNS = 2,    /* more than a PTY holds */
     ANCHORS_MAX = 65536, /* snapshots that instructions may name */
-    OWED_MAX = 4096,
 };
 
 struct anchor {
@@ -28,8 +27,7 @@ owe(struct host *h, struct conn *c, int lines_fd, struct ipc_message m)
 {
     struct owed owed = { c->number, 0, m };
     owed.ticket = tape_writer_want_sync(h->recorder.tape, lines_fd);
-    if (h->owed.n >= OWED_MAX * sizeof(owed) ||
-        buf_append(&h->owed, &owed, sizeof(owed)) < 0) {
+    if (buf_append(&h->owed, &owed, sizeof(owed)) < 0) {
         host_reply(h, c, m);
         return;
     }

@@ -4,10 +4,11 @@
  *
  * $FAULT_CALL is pwrite or fdatasync, $FAULT_AT the first of these calls that fails (from
  * 1), $FAULT_COUNT how many do (unset: all from there on). They fail with EIO, on files
- * with .ahr in their path.
+ * with .ahr in their path; with $FAULT_MS they only take so long.
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +37,12 @@ fails(const char *call, int fd)
     long n = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
     long first = strtol(at, NULL, 10);
     int is_hit = n >= first && (!count || n < first + strtol(count, NULL, 10));
+    const char *ms = getenv("FAULT_MS");
+    if (is_hit && ms)
+        poll(NULL, 0, (int)strtol(ms, NULL, 10));
     if (is_hit)
         errno = EIO;
-    return is_hit;
+    return is_hit && !ms;
 }
 
 #define SHIM(type, name, call, params, args)           \
