@@ -16,13 +16,13 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from support.processes import wait_for
+from support.processes import children, wait_for
 from support.recorder import Recorder
 from support.tap import run, test
 
 AHR = sys.argv[1]
 NONE = (1 << 64) - 1
-DONE, REFUSED, STAGE, STATE = 0, 1, 72, 75
+DONE, REFUSED, SKIPPED, STAGE, PICTURE, STATE = 0, 1, 70, 72, 74, 75
 WAITS = """
 echo ready
 until [ -e more ] || [ -e go ]; do sleep 0.02; done
@@ -146,6 +146,43 @@ def an_instruction_may_lie_behind_its_snapshot():
             assert c.instruct(NONE, 7)[1][8:16] == struct.pack("<Q", before)
             assert c.instruct(end + 100, 7)[0] == REFUSED
             assert c.instruct(end, 8) == (REFUSED, b"no snapshot 8")
+        finish(a, client)
+
+
+def picture(c):
+    """The screen that it is sent, and the offset of it; None when it is to make its own."""
+    pieces = b""
+    while True:
+        kind, body = c.get(PICTURE, SKIPPED)
+        if kind == SKIPPED:
+            return None
+        pieces += body[13:]
+        if body[8]:
+            return pieces, struct.unpack_from("<Q", body)[0]
+
+
+@test
+def a_picture_that_comes_late_is_not_the_next_one():
+    with Recorder(AHR) as a:
+        client = waiting(a)
+        host = a.live_host()
+        with Client(a) as c, Client(a) as other:
+            c.subscribe(flags=2)
+            empty = picture(c)
+            mirror, = (p for p in children(host)
+                       if Path(f"/proc/{p}/cmdline").read_bytes().endswith(b"\0mirror\0"))
+            os.kill(mirror, signal.SIGSTOP)
+            c.subscribe(flags=2)
+            assert picture(c) is None
+            before = other.anchor()
+            (a.dir / "more").touch()
+            wait_for(lambda: other.anchor() > before)
+            c.subscribe(flags=2)
+            c.send(28, "BQ", 1, 0)
+            c.subscribe(flags=2)
+            os.kill(mirror, signal.SIGCONT)
+            other.subscribe(flags=2)
+            assert picture(c) == picture(other) != empty
         finish(a, client)
 
 

@@ -33,9 +33,10 @@ struct conn {
     bool is_paused;      /* asked for nothing until it says so */
     bool awaits_picture; /* the reel goes on behind it */
     bool has_picture_part;
-    uint64_t picture_off; /* what it will show */
-    uint64_t picture_ns;  /* asked for then; monotonic */
-    uint16_t cols, rows;  /* of its terminal; 0: does not count */
+    uint32_t picture_number; /* of the request for it: one before may be answered late */
+    uint64_t picture_off;    /* what it will show */
+    uint64_t picture_ns;     /* asked for then; monotonic */
+    uint16_t cols, rows;     /* of its terminal; 0: does not count */
 
     bool must_auth;
     bool is_leaving;          /* told why, and then closed */

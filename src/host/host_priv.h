@@ -121,6 +121,7 @@ struct host {
     pid_t mirror_pid;                      /* 0: none */
     uint64_t mirror_at_ns, mirror_late_ns; /* since when it runs, owes a picture */
     unsigned mirror_deaths;                /* soon after its start, in a row */
+    uint32_t last_picture;                 /* number of the latest that was asked for */
     uint64_t replied_off;                  /* queries before it are answered */
     uv_timer_t mirror_timer;
 

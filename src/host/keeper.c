@@ -23,6 +23,7 @@ enum {
     SCREEN_MS = 2000, /* a client that waits longer makes its own */
     STUCK_MS =
         10000, /* one that owes a picture, or does not read, for so long is put down */
+    UNREAD_MAX = 256 << 20, /* of pictures; who comes then makes its own */
 };
 
 /* -- the process -- */
@@ -175,35 +176,55 @@ host_watch_mirror(struct host *h)
 
 /* -- pictures -- */
 
+static bool
+has_room(const struct host *h)
+{
+    size_t n = 0;
+    for (const struct conn *c = h->conns; c; c = c->next)
+        n += c->own.n - c->own_at;
+    return n < UNREAD_MAX;
+}
+
 void
 host_want_picture(struct host *h, struct conn *c)
 {
     if (!h->mirror && !h->mirror_deaths && !h->has_exited)
         try_start(h);
-    if (!h->mirror) {
+    if (!h->mirror || !has_room(h)) {
         host_rejoin(h, c);
         return;
     }
     if (h->mirror->is_skipping)
         host_rejoin(h, h->mirror);
-    host_broadcast(h,
-                   &(struct ipc_message){ .selector = IPC_SHOW, .field = { c->number } });
+    c->picture_number = ++h->last_picture;
+    host_broadcast(
+        h, &(struct ipc_message){ .selector = IPC_SHOW, .field = { c->picture_number } });
     conn_rejoin(c, &h->reel);
     c->awaits_picture = true;
+    c->has_picture_part = false;
     c->picture_off = h->recorder.byte_off;
     c->picture_ns = clock_mono_ns();
     conn_flush(h->mirror, &h->reel);
 }
 
+static struct conn *
+find_waiting(struct host *h, uint64_t picture_number)
+{
+    struct conn *c = h->conns;
+    while (c && !(c->awaits_picture && c->picture_number == picture_number))
+        c = c->next;
+    return c;
+}
+
 void
 host_take_screen(struct host *h, const struct ipc_message *m)
 {
-    struct conn *c = host_find_conn(h, (uint32_t)m->field[0]);
+    struct conn *c = find_waiting(h, m->field[0]);
     bool is_last = m->field[1];
     h->mirror_late_ns = 0;
-    if (!c || !c->awaits_picture)
+    if (!c)
         return;
-    if (is_last && !m->bytes.n && !c->has_picture_part) {
+    if ((is_last && !m->bytes.n && !c->has_picture_part) || !has_room(h)) {
         host_rejoin(h, c);
         return;
     }

@@ -69,7 +69,10 @@ subscribe(struct host *h, struct conn *c, const struct ipc_message *m)
         host_refuse(h, c, "too many clients look on already");
         return;
     }
+    if (c->is_paused) /* it was not asked to take anything */
+        c->stuck_ns = 0;
     c->is_subscribed = c->is_lossy = true;
+    c->is_paused = false;
     c->is_watcher = flags & IPC_SUB_WATCH;
     c->cols = (uint16_t)m->field[0];
     c->rows = (uint16_t)m->field[1];

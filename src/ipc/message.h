@@ -34,7 +34,7 @@ enum ipc_request {
     IPC_SNAPSHOT_MANUAL = 27, /* as IPC_SNAPSHOT, by a person */
     IPC_PAUSE = 28, /* u8 is paused, u64 offset: output from there was not shown */
     /* of the mirror */
-    IPC_SCREEN = 96, /* u32 client, u8 is the last piece; bytes of a term_snapshot() */
+    IPC_SCREEN = 96, /* u32 number, u8 is the last piece; bytes of a term_snapshot() */
     IPC_REPLY = 97,  /* u64 offset behind the query; bytes: what a terminal answers */
 };
 
@@ -56,7 +56,7 @@ enum ipc_answer {
     IPC_STAGE = 72,   /* u16 columns, u16 rows, u32 number of the client that passes bytes
                          to its terminal (0: none), u64 offset from which on the mirror
                          answers queries (IPC_NONE: that terminal does) */
-    IPC_SHOW = 73,    /* u32 client: the mirror is to give it the screen */
+    IPC_SHOW = 73,    /* u32 number: the mirror is to send the screen under it */
     IPC_PICTURE = 74, /* u64 offset that it shows, u8 is the last piece; bytes of a
                          term_snapshot() */
     IPC_STATE = 75,   /* u64 bytes, u64 ns since the start, u16 columns, u16 rows, u32
