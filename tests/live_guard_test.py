@@ -18,7 +18,7 @@ from pathlib import Path
 
 TESTS_DIR = Path(__file__).resolve().parent
 sys.path.insert(0, str(TESTS_DIR))
-from support.live import Session, by_hand
+from support.live import HUSH, Session, by_hand
 from support.nobody import NOBODY, as_nobody, nobodys_folder, nobodys_socket, was_told
 from support.processes import wait_for
 from support.public_ipc import (INPUT, STATE, STATUS, SUBSCRIBE, TAKEN, HungUp, Peer, Refused, frame,
@@ -261,6 +261,41 @@ def a_thousand_connections_keep_nobody_out():
         print(f"# through the crowd after {time.monotonic() - since:.1f} s")
         s.goes_on()
         assert {one.id for one in s.end()} == {7, 8}
+
+
+@test
+def a_crowd_leaves_the_recording_its_files():
+    def few_files():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
+
+    with Recorder(AHR) as a, Session(a, preexec_fn=few_files) as s, ExitStack() as stack:
+        for _ in range(200):
+            peer = stack.enter_context(Peer(s.ctl))
+            peer.send(frame(SUBSCRIBE, struct.pack("<HHB", 0, 0, 1)))
+            try:
+                peer.receive()
+            except HungUp:
+                pass
+        wait_for(lambda: let_in(s.ipc, 7), seconds=30)
+        s.goes_on()
+        assert [one.id for one in s.end()] == [7]
+        assert "Too many" not in a.said()
+
+
+@test
+def input_that_nobody_reads_is_not_kept_for_ever():
+    with Recorder(AHR) as a, silence() as stdin, \
+            Session(a, command=("sh", "-c", f"stty raw -echo; {HUSH}"), stdin=stdin) as s:
+        s.has_shown(5)
+        for _ in range(300):
+            with Peer(s.ctl) as peer:
+                peer.send(with_text(INPUT, bytes(65000)) + frame(STATUS))
+                if peer.receive() == (1, b"too much input is on its way already"):
+                    break
+        else:
+            raise AssertionError("all of it was taken")
+        s.still_works(1)
+        s.end(lambda n: b"12345")
 
 
 # -- the program and its own prompts --

@@ -124,18 +124,21 @@ is_idle(const struct conn *c)
     return is_requester(c) && !c->waiting_replies && !c->input_bytes;
 }
 
-void
+bool
 host_make_room(struct host *h)
 {
     struct conn *oldest = NULL;
-    size_t n = 0;
-    for (struct conn *c = h->conns; c; c = c->next) {
+    size_t n = 0, all = 0, max = host_conns_max();
+    for (struct conn *c = h->conns; c; c = c->next, all++) {
         n += is_requester(c);
         if (is_idle(c) && (!oldest || c->heard_ns < oldest->heard_ns))
             oldest = c;
     }
-    if (n >= REQUESTERS_MAX && oldest)
+    if (oldest && (n >= REQUESTERS_MAX || all >= max)) {
         host_drop_conn(h, oldest);
+        all--;
+    }
+    return all < max;
 }
 
 void

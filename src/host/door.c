@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "host/host_priv.h"
@@ -16,6 +17,8 @@
 enum {
     ACCEPT_MAX = 32,    /* at once, so that the agent is not kept waiting */
     DOOR_WAIT_MS = 200, /* when there is no room for another descriptor */
+    CONNS_MAX = 512,
+    OWN_FILES = 64, /* descriptors that are kept for the recording and the mirror */
 };
 
 /* -- open -- */
@@ -81,6 +84,17 @@ host_doors_open(struct host *h, struct err *err)
 
 /* -- who comes -- */
 
+/* Visitors must not take the last descriptors: files are still to be opened. */
+size_t
+host_conns_max(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= CONNS_MAX + OWN_FILES)
+        return CONNS_MAX;
+    return files.rlim_cur > 2 * OWN_FILES ? (size_t)files.rlim_cur - OWN_FILES
+                                          : (size_t)files.rlim_cur / 2;
+}
+
 static bool
 is_user(int fd, struct ipc_peer *ret)
 {
@@ -96,7 +110,10 @@ let_in(struct host *h, struct door *d, int fd)
         close(fd);
         return;
     }
-    host_make_room(h);
+    if (!host_make_room(h)) {
+        close(fd);
+        return;
+    }
     struct conn *c = host_add_conn(h, fd, d->kind);
     if (!c)
         return;

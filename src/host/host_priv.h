@@ -34,6 +34,7 @@
 enum {
     HOST_SIGNALS = 5,
     HOST_INPUT_MAX = 64 << 10, /* of one client, on its way to the PTY */
+    HOST_TYPED_MAX = 8 << 20,  /* of all, those who are gone included */
     HOST_TOKEN_LEN = 32,
 };
 
@@ -178,6 +179,8 @@ int host_make_environment(struct host *h, struct err *err);
 int host_doors_open(struct host *h, struct err *err);
 int host_doors_init(struct host *h);
 void host_doors_close(struct host *h);
+/* How many connections there may be. */
+size_t host_conns_max(void);
 
 /* -- crowd.c -- */
 
@@ -197,8 +200,9 @@ bool host_is_full(const struct host *h);
 /* It was skipped or paused, and goes on from here. */
 void host_rejoin(struct host *h, struct conn *c);
 void host_crowd_update(struct host *h);
-/* Those who come in without having anything to say give way to newer ones. */
-void host_make_room(struct host *h);
+/* Those who come in without having anything to say give way to newer ones. False: there
+ * is no room for another. */
+bool host_make_room(struct host *h);
 /* How many look on, and how many of them only look. */
 void host_count_clients(struct host *h, uint64_t *ret_clients, uint64_t *ret_watchers);
 /* There is no more to come: everyone is told how it ended, and let go. */

@@ -65,7 +65,9 @@ subscribe(struct host *h, struct conn *c, const struct ipc_message *m)
         host_deny(h, c, "a picture is on its way already");
         return;
     }
-    if (!c->is_subscribed && clients + watchers >= SUBSCRIBERS_MAX) {
+    size_t max = host_conns_max() / 2;
+    max = max < SUBSCRIBERS_MAX ? max : (size_t)SUBSCRIBERS_MAX;
+    if (!c->is_subscribed && clients + watchers >= max) {
         host_refuse(h, c, "too many clients look on already");
         return;
     }
@@ -93,7 +95,8 @@ subscribe(struct host *h, struct conn *c, const struct ipc_message *m)
 static void
 take_input(struct host *h, struct conn *c, const struct ipc_message *m)
 {
-    if (c != h->link && c->input_bytes + m->bytes.n > HOST_INPUT_MAX)
+    if (c != h->link && (c->input_bytes + m->bytes.n > HOST_INPUT_MAX ||
+                         feeder_waiting(&h->typed) + m->bytes.n > HOST_TYPED_MAX))
         host_refuse(h, c, "too much input is on its way already");
     else
         host_input(h, c, m->bytes);
