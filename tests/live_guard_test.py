@@ -301,7 +301,7 @@ def input_that_nobody_reads_is_not_kept_for_ever():
 # -- the program and its own prompts --
 
 TYPIST = """
-import os, select, time
+import os, select, subprocess, sys, time
 from support.public_ipc import INPUT, HungUp, Peer, with_text
 
 def attempt(name):
@@ -315,6 +315,12 @@ def attempt(name):
         file.write(f"{selector} {body[:100]!r}")
     os.rename("result.draft", name)
 
+def nested(name):
+    # As the command of another recorder that was started here.
+    with open("/proc/self/cmdline") as file:
+        this = file.read().split("\\0")[:3]
+    subprocess.run([*this, name], env={**os.environ, "AHR_SESSION": "another"})
+
 def orphan(name):
     parent = os.getpid()
     if os.fork() == 0:
@@ -325,9 +331,13 @@ def orphan(name):
         while os.getppid() == middle:
             time.sleep(0.001)
         attempt(name)
+        nested("below")
         os._exit(0)
     os.wait()
 
+if sys.argv[1:]:
+    attempt(sys.argv[1])
+    sys.exit()
 attempt("itself")
 pid = os.fork()
 if pid == 0:
@@ -340,7 +350,7 @@ while not os.path.exists("go"):
 while select.select([0], [], [], 0)[0]:
     print("got", os.read(0, 100))
 """
-TYPISTS = ("itself", "child", "orphan")
+TYPISTS = ("itself", "child", "orphan", "below")
 
 
 @contextmanager
@@ -378,8 +388,8 @@ def a_program_does_not_type_into_itself():
 @test
 def a_program_types_into_itself_where_it_may():
     answers, recorded = typed("--allow-self")
-    assert answers == [f"{TAKEN} {struct.pack('<I', 4)!r}"] * 3
-    assert recorded == b"got b'yes\\n'\r\n" * 3, recorded
+    assert answers == [f"{TAKEN} {struct.pack('<I', 4)!r}"] * 4
+    assert recorded == b"got b'yes\\n'\r\n" * 4, recorded
 
 
 @test

@@ -74,20 +74,23 @@ has_session_in_environ(pid_t pid, const char *session_id)
     return false;
 }
 
-/* A peer that is gone before it could be looked at counts as inside: it waits for no
- * answer, and an agent must not be let in because its helper was quick. One of pid 0 is
- * of a namespace above ours, where no agent of ours can be. */
+/* Those above it are asked for the session, too: what a recorder in the session has
+ * started has another's in its own environment. A peer that is gone before it could be
+ * looked at counts as inside: it waits for no answer, and an agent must not be let in
+ * because its helper was quick. One of pid 0 is of a namespace above ours, where no agent
+ * of ours can be. */
 bool
 ipc_is_inside(pid_t pid, pid_t ancestor, const char *session_id)
 {
     pid_t at = pid;
     for (int step = 0; at > 0; step++) {
-        if (at == ancestor || step == ANCESTORS_MAX)
+        if (at == ancestor || step == ANCESTORS_MAX ||
+            has_session_in_environ(at, session_id))
             return true;
         pid_t parent = parent_of(at);
         if (parent < 0 && at == pid)
             return true;
         at = parent < 0 ? pid : parent; /* one of them has ended: they have moved up */
     }
-    return pid > 0 && has_session_in_environ(pid, session_id);
+    return false;
 }

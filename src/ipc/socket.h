@@ -47,7 +47,8 @@ struct ipc_peer {
 int ipc_peer(int fd, struct ipc_peer *ret);
 /* Is pid the process `ancestor`, or one that it or its descendants have started? A
  * process that has left its parents is still known by AHR_SESSION=session_id in its
- * environment; one that is gone already counts as inside. A bar, not a boundary. */
+ * environment, or in that of one above it; one that is gone already counts as inside. A
+ * bar, not a boundary. */
 bool ipc_is_inside(pid_t pid, pid_t ancestor, const char *session_id);
 
 #endif
