@@ -149,6 +149,17 @@ def an_instruction_may_lie_behind_its_snapshot():
         finish(a, client)
 
 
+@test
+def a_stop_by_no_signal_is_refused():
+    with Recorder(AHR) as a:
+        client = waiting(a)
+        with Client(a) as c:
+            for number in (0, 65, 255):
+                c.send(21, "B", number)
+                assert c.get(DONE, REFUSED) == (REFUSED, b"there is no such signal")
+        finish(a, client)
+
+
 def picture(c):
     """The screen that it is sent, and the offset of it; None when it is to make its own."""
     pieces = b""

@@ -137,7 +137,12 @@ set_pause(struct host *h, struct conn *c, const struct ipc_message *m)
 static void
 stop(struct host *h, struct conn *c, const struct ipc_message *m)
 {
-    host_stop(h, (int)m->field[0]);
+    int signo = (int)m->field[0];
+    if (!signo || signo >= NSIG) {
+        host_deny(h, c, "there is no such signal");
+        return;
+    }
+    host_stop(h, signo);
     if (c->kind == CONN_CTL)
         host_reply(h, c, (struct ipc_message){ .selector = IPC_DONE });
 }
