@@ -414,6 +414,29 @@ def a_stuck_mirror_keeps_nobody_waiting():
 
 
 @test
+def nothing_is_typed_blindly():
+    """Until there is a picture keys wait, and Ctrl-C leaves a recorder that does not answer."""
+    need()
+    with Recorder(AHR) as a, Tmux(a) as tmux:
+        in_background(a, "sh", "-c", "stty -echo; echo; echo ready; cat > typed")
+        has_output(a, b"ready")
+        host = a.live_host()
+        kill(host, signal.SIGSTOP)
+        wait_for(lambda: state(host) == "T")
+        gone, stays = (tmux.program(80, 24, "attach") for _ in range(2))
+        gone.enter("one\r")
+        gone.type("C-c")
+        assert "it goes on" in gone.ends().replace("\n", "")
+        stays.enter("two\r")
+        kill(host, signal.SIGCONT)
+        stays.shows("ready")
+        wait_for(lambda: (a.dir / "typed").read_bytes() == b"two\n",
+                 lambda: (a.dir / "typed").read_bytes())
+        stays.type("C-d")
+        stays.ends(0)
+
+
+@test
 def a_closed_first_window_ends_it_for_all():
     need()
     with Recorder(AHR) as a, Tmux(a) as tmux:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ahr snapshot: marks this moment in a live session. */
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -139,6 +140,12 @@ tell(const struct recorder *r, const struct args *args, struct err *err)
         .bytes = { (const uint8_t *)label, strlen(label) },
     };
     e = cli_ask_done(&ask, &m, &done, err);
+    const char *around = variable("AHR_SESSION");
+    if (e == -EPERM && !r->variable && around && !strcmp(around, r->live.found.id))
+        e = err_set(err, ERR_MISSING,
+                    "session %s takes no snapshots from inside: it was recorded with "
+                    "'--ipc off'",
+                    around);
     if (!e)
         e = cli_print_done(&done, err);
     client_ask_close(&ask);

@@ -2,13 +2,14 @@
 /* ahr stop: ends a live session. */
 #include <errno.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/live.h"
 #include "cli/option.h"
 
 /* The command has 5 s before it is killed; the rest is for the disk. */
-enum { PATIENCE_MS = 20000, LOOK_MS = 20 };
+enum { SOON_MS = 1000, PATIENCE_MS = 20000, LOOK_MS = 20 };
 
 /* Did it end, by itself or told to? */
 static bool
@@ -24,11 +25,16 @@ is_over(const struct cli_live *l)
 /* The recorder hangs up when all is done, or because it drops those who only wait: its
  * folder tells which. */
 static int
-wait_end(struct cli_live *l, struct err *err)
+wait_end(const struct cli_command *self, struct cli_live *l, struct err *err)
 {
     uint64_t deadline_ns = clock_mono_ns() + PATIENCE_MS * 1000000ULL;
     struct ipc_message got;
-    int r = 0;
+    int r = client_ask(&l->ask, NULL, SOON_MS, &got, err);
+    if (r == -ETIMEDOUT) {
+        r = 0;
+        if (isatty(STDERR_FILENO))
+            cli_say(self, "it takes its time; what has not ended within 5 s is killed");
+    }
     while (!r)
         r = client_ask(&l->ask, NULL, PATIENCE_MS, &got, err);
     if (r != -ECONNRESET && r != -ETIMEDOUT)
@@ -45,13 +51,13 @@ wait_end(struct cli_live *l, struct err *err)
 }
 
 static int
-stop(struct cli_live *l, struct err *err)
+stop(const struct cli_command *self, struct cli_live *l, struct err *err)
 {
     struct ipc_message done, m = { .selector = IPC_STOP, .field = { SIGTERM } };
     int r = cli_ask_done(&l->ask, &m, &done, err);
     if (r == -ECONNRESET && is_over(l))
         return 0;
-    return r < 0 ? cli_live_error(l, r, err) : wait_end(l, err);
+    return r < 0 ? cli_live_error(l, r, err) : wait_end(self, l, err);
 }
 
 static int
@@ -66,7 +72,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     r = cli_live_open(&l, argv[0], err);
     if (r < 0)
         return r;
-    r = stop(&l, err);
+    r = stop(self, &l, err);
     if (!r)
         cli_say(self, "session %s has ended", l.at.found.id);
     cli_live_release(&l);

@@ -223,6 +223,7 @@ step(struct client *c)
         client_read_input(c);
     if (reads_host && (fds[LINK].revents & (POLLIN | POLLHUP | POLLERR)))
         read_host(c);
+    client_take_early(c);
 }
 
 /* -- from its start to its end -- */
@@ -279,4 +280,5 @@ client_run(const struct client_options *opt, struct client_result *ret)
     show_release(&c.show);
     link_release(&c.link);
     buf_release(&c.trouble);
+    buf_release(&c.early);
 }

@@ -20,6 +20,8 @@ struct client {
     bool is_input_open;
     size_t window; /* input that may still be sent */
     struct keys keys;
+    struct buf early; /* typed before there is a picture */
+    struct keys early_keys;
 
     /* terminal.c */
     bool has_hung_up;
@@ -39,6 +41,8 @@ void client_say(struct client *c, struct ipc_message m);
 void client_open_input(struct client *c);
 void client_close_input(struct client *c);
 void client_read_input(struct client *c);
+/* What was typed before there was a picture, when there is one. */
+void client_take_early(struct client *c);
 
 /* -- terminal.c -- */
 

@@ -56,10 +56,11 @@ note(struct draw *d, const struct buf *out, size_t from)
 void
 draw_begin(struct draw *d, struct buf *out)
 {
-    static const char bytes[] = PTY_TTY_CALM "\033[?1049h\033[H\033[2J";
+    /* On its own screen first: keyboard modes of the one before are not ours to end. */
+    static const char bytes[] = "\030\033\\\033[?1049h" PTY_TTY_CALM "\033[H\033[2J";
     if (d->is_on)
         return;
-    d->is_on = d->is_stale = true;
+    d->is_on = d->is_stale = d->is_new = true;
     term_feed(d->shown, "\033c", 2, 0);
     size_t from = out->n;
     buf_puts(out, bytes);
@@ -278,6 +279,16 @@ draw_end_with(struct draw *d, const struct term *session, struct buf *out)
     term_diff(NULL, d->want, out);
 }
 
+/* However often, once a picture. */
+static void
+ring(struct draw *d, uint64_t bells, struct buf *out)
+{
+    if (bells != d->bells && !d->is_new)
+        buf_puts(out, "\a");
+    d->bells = bells;
+    d->is_new = false;
+}
+
 int
 draw_picture(struct draw *d, const struct term *session, uint64_t now_ns, struct buf *out)
 {
@@ -292,6 +303,7 @@ draw_picture(struct draw *d, const struct term *session, uint64_t now_ns, struct
         d->frame_bytes = 0;
     }
     d->frame_bytes += PICTURE_COST;
+    ring(d, term_bells(session), out);
     int r = fits ? 0 : make_want(d, session, d->mirrors_modes);
     size_t from = out->n;
     buf_puts(out, "\033[?2026h");

@@ -22,6 +22,8 @@ struct draw {
     struct term *shown; /* what the terminal shows: fed all that it is written */
     struct term *want;  /* what it should: made where the session does not fit as it is */
     unsigned top, left; /* of the window, in the session's screen */
+    bool is_new;        /* no picture has been made yet */
+    uint64_t bells;     /* of the session's that were passed on */
     uint64_t frame_ns;  /* since when pictures are counted; monotonic */
     size_t frame_bytes; /* what they had */
     uint64_t held_ns;   /* the session is in the middle of an update since; 0: is not */

@@ -264,6 +264,12 @@ end_drawing(struct show *s)
     put(s, &out);
 }
 
+bool
+show_has_begun(const struct show *s)
+{
+    return s->way != SHOW_DRAWING || s->model.term;
+}
+
 void
 show_ended(struct show *s, uint64_t off)
 {

@@ -58,6 +58,8 @@ void show_picture(struct show *s, uint64_t off, bool is_last, struct view bytes)
 void show_output(struct show *s, uint64_t off, struct view bytes);
 void show_skipped(struct show *s, uint64_t off, uint64_t cols, uint64_t rows);
 /* The session has ended after so many bytes. */
+/* There is something to be seen. */
+bool show_has_begun(const struct show *s);
 void show_ended(struct show *s, uint64_t off);
 
 /* The terminal has another size. */

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "client/client_priv.h"
 
-enum { INPUT_SIZE = 16 << 10 };
+enum { INPUT_SIZE = 16 << 10, CTRL_C = 3, EARLY_MAX = 32 << 10 };
 
 void
 client_open_input(struct client *c)
@@ -16,7 +16,7 @@ client_open_input(struct client *c)
     c->in_fd = c->is_input_open ? pty_reopen_nonblock(c->opt->in_fd, O_RDONLY) : -1;
     if (c->in_fd < 0)
         c->in_fd = c->opt->in_fd;
-    c->keys.is_watching = c->opt->kind == CLIENT_WATCH;
+    c->keys.is_watching = c->early_keys.is_watching = c->opt->kind == CLIENT_WATCH;
 }
 
 void
@@ -34,6 +34,18 @@ send_input(struct client *c, struct view v)
         client_say(c, (struct ipc_message){ .selector = IPC_INPUT, .bytes = v });
 }
 
+/* Nobody types blindly into a session: a recorder that does not answer is left by
+ * Ctrl-C, and keys wait for the picture. */
+static void
+hold_input(struct client *c, struct view v)
+{
+    AUTO(buf) ignored = { 0 };
+    if (keys_take(&c->early_keys, v, &ignored) || memchr(v.p, CTRL_C, v.n))
+        client_detach(c, 0);
+    else if (c->early.n < EARLY_MAX)
+        buf_append(&c->early, v.p, v.n);
+}
+
 static void
 take_input(struct client *c, struct view v)
 {
@@ -42,10 +54,23 @@ take_input(struct client *c, struct view v)
         send_input(c, v);
         return;
     }
+    if (!show_has_begun(&c->show)) {
+        hold_input(c, v);
+        return;
+    }
     bool leaves = keys_take(&c->keys, v, &for_session);
     send_input(c, (struct view){ for_session.p, for_session.n });
     if (leaves)
         client_detach(c, 0);
+}
+
+void
+client_take_early(struct client *c)
+{
+    if (!c->early.n || !show_has_begun(&c->show))
+        return;
+    take_input(c, (struct view){ c->early.p, c->early.n });
+    buf_release(&c->early);
 }
 
 void

@@ -5,6 +5,13 @@
 #include "term/handlers_priv.h"
 
 static void
+ring(struct term *t, const struct term_op *op)
+{
+    (void)op;
+    t->bells++;
+}
+
+static void
 ignore(struct term *t, const struct term_op *op)
 {
     (void)t;
@@ -57,7 +64,7 @@ designate(struct term *t, const struct term_op *op)
 /* -- the tables -- */
 
 static const struct term_sequence controls[] = {
-    { 0, 0, 0x07, ignore, "BEL", "bell: nothing" },
+    { 0, 0, 0x07, ring, "BEL", "bell: counted" },
     { 0, 0, 0x08, term_h_bs, "BS", "back by one column" },
     { 0, 0, 0x09, term_h_ht, "HT", "to the next tab stop" },
     { 0, 0, 0x0a, term_h_lf, "LF", "down by one row; scrolls at the bottom margin" },

@@ -138,6 +138,12 @@ term_feed(struct term *t, const void *p, size_t n, uint64_t byte_off)
 
 /* -- questions -- */
 
+uint64_t
+term_bells(const struct term *t)
+{
+    return t->bells;
+}
+
 unsigned
 term_cols(const struct term *t)
 {

@@ -91,6 +91,8 @@ struct term_modes term_modes(const struct term *t);
  * the next feed. */
 const char *term_title(const struct term *t);
 const char *term_icon_title(const struct term *t);
+/* How often the bell has rung since the model was made; not in snapshots. */
+uint64_t term_bells(const struct term *t);
 /* A palette entry (0..255) as OSC 4 left it, default foreground, background, cursor:
  * 0xrrggbb. False when it is the terminal's own. */
 enum { TERM_COLOUR_FG = 256, TERM_COLOUR_BG = 257, TERM_COLOUR_CURSOR = 258 };

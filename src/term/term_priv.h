@@ -117,6 +117,7 @@ struct term {
     uint32_t join_col;  /* where in the cursor's row join.rune is */
     uint32_t last_rune; /* for REP */
     uint64_t byte_off;  /* behind the operation in hand */
+    uint64_t bells;     /* rung so far, by this model */
     uint64_t kept_byte; /* up to here the alternate screen is among the marked lines */
 
     struct term_titles titles;

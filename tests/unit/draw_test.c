@@ -297,6 +297,24 @@ small_pictures_come_at_once(void **state)
 }
 
 static void
+a_bell_is_passed_on_once(void **state)
+{
+    (void)state;
+    AUTO(buf) out = { 0 };
+    struct scene s;
+    scene_init(&s, 80, 24, true);
+    feed(&s, "\a"); /* before anybody looked on */
+    assert_int_equal(draw_picture(&s.draw, s.session, s.now_ns, &out), 0);
+    assert_null(memchr(out.p, '\a', out.n));
+    feed(&s, "\a\a\033]0;title\a");
+    buf_clear(&out);
+    assert_int_equal(draw_picture(&s.draw, s.session, s.now_ns, &out), 0);
+    assert_int_equal(out.n, 1);
+    assert_int_equal(out.p[0], '\a');
+    scene_release(&s);
+}
+
+static void
 large_pictures_come_sixty_a_second_at_most(void **state)
 {
     (void)state;
@@ -357,6 +375,7 @@ main(void)
         cmocka_unit_test(the_terminal_is_left_as_it_was),
         cmocka_unit_test(a_resized_terminal_is_drawn_anew),
         cmocka_unit_test(small_pictures_come_at_once),
+        cmocka_unit_test(a_bell_is_passed_on_once),
         cmocka_unit_test(large_pictures_come_sixty_a_second_at_most),
         cmocka_unit_test(an_update_is_shown_when_it_is_whole),
         cmocka_unit_test(what_does_not_change_is_not_written),
