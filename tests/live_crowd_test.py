@@ -7,12 +7,14 @@ The test speaks the wire protocol itself (doc/ipc.md), as a client that is no fr
 usage: live_crowd_test.py AHR [--sanitized]
 """
 
+import fcntl
 import os
 import signal
 import socket
 import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -22,7 +24,7 @@ from support.tap import run, test
 
 AHR = sys.argv[1]
 NONE = (1 << 64) - 1
-DONE, REFUSED, SKIPPED, STAGE, PICTURE, STATE = 0, 1, 70, 72, 74, 75
+DONE, REFUSED, ENDED, SKIPPED, STAGE, PICTURE, STATE = 0, 1, 67, 70, 72, 74, 75
 WAITS = """
 echo ready
 until [ -e more ] || [ -e go ]; do sleep 0.02; done
@@ -218,6 +220,54 @@ def a_terminal_that_was_overtaken_passes_nothing():
             assert kind == STAGE and struct.unpack_from("<I", body, 4)[0] == 0, (end, body)
             os.kill(client.pid, signal.SIGCONT)
             c.socket.shutdown(socket.SHUT_RDWR)
+        a.ends(client, 0)
+
+
+def unread(pipe):
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+
+
+def to_pipe(recorder, size):
+    return recorder.start("record", "--", "head", "-c", str(size), "/dev/zero",
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=recorder.log())
+
+
+def read_all(pipe):
+    return sum(len(piece) for piece in iter(lambda: os.read(pipe.fileno(), 65536), b""))
+
+
+@test
+def input_after_the_end_costs_no_output():
+    """The command has ended, and its last bytes still wait in the host for who reads the pipe."""
+    with Recorder(AHR) as a:
+        client = to_pipe(a, 16 << 20)
+        size = a.stands_still(1 << 20) - (128 << 10)  # a little less, and the command can end
+        assert read_all(client.stdout) == 16 << 20
+        a.ends(client, 0)
+    with Recorder(AHR) as a:
+        client = to_pipe(a, size)
+        wait_for(lambda: a.names("sessions"))
+        client.stdin.write(b"late\n")
+        client.stdin.flush()
+        wait_for(lambda: not unread(client.stdin))
+        got = read_all(client.stdout)
+        a.ends(client, 0)
+        assert got == size and "completed" in a.said(), (got, size, a.said())
+
+
+@test
+def a_subscriber_that_types_after_the_end_hears_of_the_end():
+    with Recorder(AHR) as a:
+        client = a.start("record", "--", "sh", "-c",
+                         "until [ -e go ]; do sleep 0.02; done; head -c 1000000 /dev/zero",
+                         stdout=subprocess.DEVNULL, stderr=a.log())
+        with Client(a) as c:
+            c.subscribe(80, 24)
+            c.get(STAGE)
+            (a.dir / "go").touch()
+            wait_for(lambda: a.names("sessions"))
+            c.send(17, text=b"late\n")
+            assert c.get(REFUSED, ENDED)[0] == ENDED
         a.ends(client, 0)
 
 

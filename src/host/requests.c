@@ -264,6 +264,8 @@ host_handle(struct host *h, struct conn *c, const struct ipc_message *m)
         host_refuse(h, c, "this is not to be asked for here");
     else if (c->is_watcher && !r->for_watchers)
         host_refuse(h, c, "a watcher only looks");
+    else if (h->is_over && c->is_subscribed && m->selector != IPC_DETACH)
+        return; /* how it ended is on its way to it, behind the last output */
     else if (h->is_over)
         host_refuse(h, c, "the session has ended");
     else
