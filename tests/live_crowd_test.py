@@ -24,7 +24,7 @@ from support.tap import run, test
 
 AHR = sys.argv[1]
 NONE = (1 << 64) - 1
-DONE, REFUSED, ENDED, SKIPPED, STAGE, PICTURE, STATE = 0, 1, 67, 70, 72, 74, 75
+DONE, REFUSED, OUTPUT, ENDED, SKIPPED, JOINED, STAGE, PICTURE, STATE = 0, 1, 64, 67, 70, 71, 72, 74, 75
 WAITS = """
 echo ready
 until [ -e more ] || [ -e go ]; do sleep 0.02; done
@@ -111,7 +111,7 @@ def a_subscriber_that_leaves_before_its_reply_is_not_kept():
             for number in range(20):
                 with Client(a) as c:
                     c.subscribe(80, 24)
-                    c.get(71)
+                    c.get(JOINED)
                     c.snapshot(number)
             wait_for(lambda: other.clients() == 1, lambda: f"{other.clients()} are left", 15)
         finish(a, client)
@@ -129,6 +129,35 @@ def replies_come_to_one_that_has_said_all():
                 kind, body = c.get(DONE, REFUSED)
                 assert kind == DONE and struct.unpack_from("<Q", body)[0] == number, body
             assert c.socket.recv(1) == b""
+        finish(a, client)
+
+
+@test
+def joined_is_the_first_that_a_subscriber_hears():
+    with Recorder(AHR) as a:
+        client = waiting(a)
+        with Client(a) as c:
+            for size in (70, 60, 50):
+                c.subscribe(size, 20)
+                kind, body = c.get(*range(256))
+                assert kind == JOINED and struct.unpack_from("<HH", body, 12) == (size, 20), kind
+                kind, body = c.get(*range(256))
+                assert kind == STAGE and struct.unpack_from("<HH", body) == (size, 20), kind
+                c.clients()
+        finish(a, client)
+
+
+@test
+def one_that_has_paused_and_subscribes_again_gets_the_output():
+    with Recorder(AHR) as a:
+        client = waiting(a)
+        with Client(a) as c:
+            c.subscribe()
+            c.send(28, "BQ", 1, 0)
+            c.subscribe()
+            c.clients()
+            (a.dir / "more").touch()
+            assert c.get(OUTPUT, ENDED)[1].endswith(b"more\r\n")
         finish(a, client)
 
 

@@ -78,7 +78,8 @@ subscribe(struct host *h, struct conn *c, const struct ipc_message *m)
     c->is_watcher = flags & IPC_SUB_WATCH;
     c->cols = (uint16_t)m->field[0];
     c->rows = (uint16_t)m->field[1];
-    conn_rejoin(c, &h->reel);
+    c->is_paused = false;
+    conn_skip(c, &h->reel); /* nothing comes before IPC_JOINED */
     host_set_stage(h, IPC_NONE);
     conn_rejoin(c, &h->reel);
     struct ipc_message stage = host_stage_message(h);
