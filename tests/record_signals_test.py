@@ -476,6 +476,7 @@ def the_screen_of_a_full_screen_program_is_left_while_it_goes_on():
                                         else b"\x1b[?1049l")
             assert leaves(after, 1000) and not is_gone(s.agent), after
             wait_for(lambda: s.terminal.stty() == s.before)
+            wait_for(lambda: state(s.client.pid) in "TZ")  # before that it would stop after all
             (a.dir / "go").touch()
             kill(s.client.pid, signal.SIGCONT)
             assert s.client.wait(60) in (-signal.SIGKILL, 5)
