@@ -22,8 +22,8 @@ struct rig {
     struct sim_disk d;
     struct tape_io_ops ops;
     const struct tape_io_ops *under;
-    sem_t news, gate;
-    _Atomic bool is_gated; /* syncs wait for `gate` */
+    sem_t news, gate, at_gate; /* the last: a sync has come to it */
+    _Atomic bool is_gated;     /* syncs wait for `gate` */
     _Atomic bool is_tail_refused;
     const char *_Atomic refused; /* writes that begin so fail */
     struct tape_writer_options opt;
@@ -40,8 +40,10 @@ static int
 gated_sync(struct tape_io *io, int fd)
 {
     struct rig *g = rig_of(io);
-    if (g->is_gated)
+    if (g->is_gated) {
+        sem_post(&g->at_gate);
         sem_wait(&g->gate);
+    }
     return g->under->sync(io, fd);
 }
 
@@ -78,6 +80,7 @@ rig_open(struct rig *g, enum tape_sync sync, uint64_t patience_ns)
     sim_init(&g->d);
     sem_init(&g->news, 0, 0);
     sem_init(&g->gate, 0, 0);
+    sem_init(&g->at_gate, 0, 0);
     g->under = g->d.io.ops;
     g->ops = *g->under;
     g->ops.open = picky_open;
@@ -96,18 +99,25 @@ rig_release(struct rig *g)
 {
     sem_destroy(&g->news);
     sem_destroy(&g->gate);
+    sem_destroy(&g->at_gate);
     sim_release(&g->d);
+}
+
+static void
+wait_for(sem_t *sem)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 60;
+    assert_int_equal(sem_timedwait(sem, &until), 0);
 }
 
 /* By news alone. */
 static void
 wait_for_ticket(struct rig *g, uint64_t ticket)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 60;
     while (tape_writer_synced(g->w) < ticket)
-        assert_int_equal(sem_timedwait(&g->news, &until), 0);
+        wait_for(&g->news);
 }
 
 static int
@@ -247,6 +257,30 @@ all_that_ask_meanwhile_share_one_sync(void **state)
     for (int i = 0; i < 100; i++)
         sem_post(&g.gate);
     assert_int_equal(finish(&g), 0);
+    rig_release(&g);
+}
+
+static void
+who_asks_while_a_sync_runs_waits_for_the_next(void **state)
+{
+    (void)state;
+    struct rig g;
+    rig_open(&g, TAPE_SYNC_INTERVAL, HOUR);
+    kit_append(g.w, 1, 5, NULL); /* no block is full */
+    wait_for_ticket(&g, tape_writer_want_sync(g.w, -1));
+    g.is_gated = true;
+    uint64_t first = tape_writer_want_sync(g.w, -1);
+    wait_for(&g.at_gate);
+    kit_append(g.w, 5, 6, NULL);
+    uint64_t second = tape_writer_want_sync(g.w, -1);
+    sem_post(&g.gate);
+    wait_for(&g.at_gate); /* the first one is over */
+    assert_int_equal(tape_writer_synced(g.w), first);
+    g.is_gated = false;
+    sem_post(&g.gate);
+    wait_for_ticket(&g, second);
+    lose_power(&g);
+    assert_int_equal(res.count, 6);
     rig_release(&g);
 }
 
@@ -420,6 +454,7 @@ main(void)
         cmocka_unit_test(tails_keep_what_cannot_be_written_to_the_recording),
         cmocka_unit_test(the_recording_keeps_what_cannot_be_written_to_tails),
         cmocka_unit_test(all_that_ask_meanwhile_share_one_sync),
+        cmocka_unit_test(who_asks_while_a_sync_runs_waits_for_the_next),
         cmocka_unit_test(a_file_beside_the_recording_is_synced_with_its_name),
         cmocka_unit_test(nobody_waits_for_a_disk_that_does_not_sync),
         cmocka_unit_test(a_sync_that_fails_once_is_told_and_made_up_for),
