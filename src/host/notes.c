@@ -28,7 +28,7 @@ owe(struct host *h, struct conn *c, int lines_fd, struct ipc_message m)
     struct owed owed = { c->number, 0, m };
     owed.ticket = tape_writer_want_sync(h->recorder.tape, lines_fd);
     if (buf_append(&h->owed, &owed, sizeof(owed)) < 0) {
-        host_reply(h, c, m);
+        host_deny(h, c, "no memory: it was noted, and may not be on the disk yet");
         return;
     }
     c->waiting_replies++;
