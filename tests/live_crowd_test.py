@@ -18,6 +18,7 @@ import termios
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support.live import taken
 from support.processes import children, wait_for
 from support.recorder import Recorder
 from support.tap import run, test
@@ -25,6 +26,7 @@ from support.tap import run, test
 AHR = sys.argv[1]
 NONE = (1 << 64) - 1
 DONE, REFUSED, OUTPUT, ENDED, SKIPPED, JOINED, STAGE, PICTURE, STATE = 0, 1, 64, 67, 70, 71, 72, 74, 75
+SECRET = b"DB_PASSWORD=correcthorse9"
 WAITS = """
 echo ready
 until [ -e more ] || [ -e go ]; do sleep 0.02; done
@@ -226,6 +228,23 @@ def a_picture_that_comes_late_is_not_the_next_one():
             other.subscribe(flags=2)
             assert picture(c) == picture(other) != empty
         finish(a, client)
+
+
+@test
+def secrets_in_labels_and_instructions_are_masked():
+    with Recorder(AHR) as a:
+        client = waiting(a)
+        with Client(a) as c:
+            c.send(0, "Q", 1, text=b"with " + SECRET)
+            assert c.get(DONE, REFUSED)[0] == DONE
+            c.send(16, "QQIB", NONE, NONE, 0xffffffff, 0, text=b"take " + SECRET)
+            assert c.get(DONE, REFUSED)[0] == DONE
+        finish(a, client)
+        value = SECRET.partition(b"=")[2]
+        one, = taken(a.session())  # in the recording, and its line
+        assert one.label.startswith("with DB_PASSWORD=") and value.decode() not in one.label
+        note = (a.session() / "session.instructions.jsonl").read_bytes()
+        assert b"take DB_PASSWORD=" in note and value not in note, note
 
 
 @test
