@@ -21,11 +21,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.live import taken
 from support.processes import children, wait_for
 from support.recorder import Recorder
-from support.tap import run, test
+from support.queries import mirror_of
+from support.tap import run, test, test_meanwhile
 
 AHR = sys.argv[1]
 NONE = (1 << 64) - 1
-DONE, REFUSED, OUTPUT, ENDED, SKIPPED, JOINED, STAGE, PICTURE, STATE = 0, 1, 64, 67, 70, 71, 72, 74, 75
+DONE, REFUSED, OUTPUT, ENDED, SKIPPED = 0, 1, 64, 67, 70
+JOINED, STAGE, PICTURE, STATE = 71, 72, 74, 75
+WATCH, PICTURE_FIRST = 1, 2
 SECRET = b"DB_PASSWORD=correcthorse9"
 WAITS = """
 echo ready
@@ -146,6 +149,33 @@ def joined_is_the_first_that_a_subscriber_hears():
                 kind, body = c.get(*range(256))
                 assert kind == STAGE and struct.unpack_from("<HH", body) == (size, 20), kind
                 c.clients()
+        finish(a, client)
+
+
+@test
+def the_size_of_a_watcher_does_not_count():
+    with Recorder(AHR) as a:
+        client = waiting(a)
+        with Client(a) as c:
+            c.subscribe(40, 10, WATCH)
+            assert struct.unpack_from("<HH", c.get(JOINED)[1], 12) == (80, 24)
+        finish(a, client)
+
+
+@test_meanwhile
+def a_mirror_that_hangs_is_replaced():
+    with Recorder(AHR) as a:
+        client = waiting(a)
+        host = a.live_host()
+        mirror = mirror_of(host)
+        os.kill(mirror, signal.SIGSTOP)
+        with Client(a) as c:
+            c.subscribe(80, 24, PICTURE_FIRST)
+            assert c.get(PICTURE, SKIPPED)[0] == SKIPPED
+        wait_for(lambda: mirror_of(host) != mirror)
+        with Client(a) as c:
+            c.subscribe(80, 24, PICTURE_FIRST)
+            assert c.get(PICTURE, SKIPPED)[0] == PICTURE
         finish(a, client)
 
 
