@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import termios
+from contextlib import ExitStack
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -159,6 +160,21 @@ def the_size_of_a_watcher_does_not_count():
         with Client(a) as c:
             c.subscribe(40, 10, WATCH)
             assert struct.unpack_from("<HH", c.get(JOINED)[1], 12) == (80, 24)
+        finish(a, client)
+
+
+@test
+def no_more_than_256_look_on():
+    with Recorder(AHR) as a, ExitStack() as crowd:
+        client = waiting(a)
+        for _ in range(255):  # and the client of `ahr record`
+            one = crowd.enter_context(Client(a))
+            one.subscribe()
+            one.get(JOINED)
+        with Client(a) as c:
+            c.subscribe()
+            kind, why = c.get(JOINED, REFUSED)
+            assert kind == REFUSED and b"too many" in why, why
         finish(a, client)
 
 
