@@ -196,6 +196,29 @@ def a_mirror_that_hangs_is_replaced():
 
 
 @test
+def a_picture_of_many_pieces_comes_whole():
+    """Pieces, the last of them marked, of one offset; then the log from there on, and no sooner."""
+    with Recorder(AHR) as a:
+        command = "seq 1000000 1100000; echo ready; until [ -e more ]; do sleep 0.02; done; echo more"
+        client = a.start("record", "--", "sh", "-c", command, stdout=subprocess.DEVNULL,
+                         stderr=a.log())
+        with Client(a) as c:
+            wait_for(lambda: c.anchor() == 100001 * 9 + 7)
+            c.subscribe(80, 24, PICTURE_FIRST)
+            pieces, is_last = 0, False
+            while not is_last:
+                kind, body = c.get(OUTPUT, PICTURE, SKIPPED)
+                assert kind == PICTURE, (kind, pieces)
+                off, is_last = struct.unpack_from("<QB", body)
+                assert off == 100001 * 9 + 7
+                pieces += 1
+            assert pieces > 1
+            (a.dir / "more").touch()
+            assert struct.unpack_from("<Q", c.get(OUTPUT, PICTURE)[1])[0] == off
+        a.ends(client, 0)
+
+
+@test
 def one_that_has_paused_and_subscribes_again_gets_the_output():
     with Recorder(AHR) as a:
         client = waiting(a)
