@@ -49,7 +49,9 @@ start_polling(struct host *h, struct conn *c)
         return r;
     c->poll.data = c;
     c->events = UV_READABLE;
-    return uv_poll_start(&c->poll, c->events, on_conn);
+    (void)uv_poll_start(&c->poll, c->events,
+                        on_conn); /* of one that is open: never fails */
+    return 0;
 }
 
 struct conn *
@@ -277,7 +279,7 @@ static void
 forget_sent(struct host *h)
 {
     for (const struct conn *c = h->conns; c; c = c->next)
-        if (conn_behind(c, &h->reel) || c->awaits_picture || c->at != c->frame_at)
+        if (conn_behind(c, &h->reel) || c->awaits_picture)
             return;
     reel_forget(&h->reel, reel_end(&h->reel));
 }
@@ -297,6 +299,7 @@ host_show(struct host *h, struct view bytes, uint64_t off)
     while (bytes.n) {
         size_t n = bytes.n < IPC_MESSAGE_BYTES_MAX ? bytes.n
                                                    : (size_t)IPC_MESSAGE_BYTES_MAX;
+        h->shown_off = off + n;
         host_broadcast(h, &(struct ipc_message){ .selector = IPC_OUTPUT,
                                                  .field = { off },
                                                  .bytes = { bytes.p, n } });
@@ -350,9 +353,8 @@ host_rejoin(struct host *h, struct conn *c)
     /* The stages that it was not sent are not in the reel any more. */
     struct ipc_message stage = host_stage_message(h);
     conn_send(c, &stage);
-    conn_send(
-        c, &(struct ipc_message){ .selector = IPC_SKIPPED,
-                                  .field = { h->recorder.byte_off, h->cols, h->rows } });
+    conn_send(c, &(struct ipc_message){ .selector = IPC_SKIPPED,
+                                        .field = { h->shown_off, h->cols, h->rows } });
     conn_flush(c, &h->reel);
 }
 

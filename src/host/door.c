@@ -91,8 +91,8 @@ host_conns_max(void)
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= CONNS_MAX + OWN_FILES)
         return CONNS_MAX;
-    return files.rlim_cur > 2 * OWN_FILES ? (size_t)files.rlim_cur - OWN_FILES
-                                          : (size_t)files.rlim_cur / 2;
+    return files.rlim_cur > (rlim_t)2 * OWN_FILES ? (size_t)files.rlim_cur - OWN_FILES
+                                                  : (size_t)files.rlim_cur / 2;
 }
 
 static bool

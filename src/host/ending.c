@@ -144,7 +144,8 @@ tell_end(struct host *h, uint64_t flags, const char *text)
                                               : 0;
     if (m->is_suspect)
         flags |= IPC_ENDED_SUSPECT;
-    host_pay(h, true);
+    if (!(flags & IPC_ENDED_LEFT)) /* else it is not known to be on the disk */
+        host_pay(h, true);
     host_dismiss(h, &(struct ipc_message){
                         .selector = IPC_ENDED,
                         .field = { m->status, (uint64_t)m->exit_code, (uint64_t)signo,

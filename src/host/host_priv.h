@@ -110,6 +110,7 @@ struct host {
     struct conn *link, *mirror; /* of them; NULL: gone */
     uint32_t last_number;
     struct reel reel;
+    uint64_t shown_off;     /* output before it is, or was, in the reel */
     uint64_t overtaken_off; /* what the link was not shown when it was overtaken */
     uv_timer_t talk_timer, watch_timer, skip_timer, care_timer;
 

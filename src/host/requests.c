@@ -10,7 +10,7 @@
 #include "host/host_priv.h"
 #include "pty/tty.h"
 
-enum { SUBSCRIBERS_MAX = 256 };
+enum { SUBSCRIBERS_MAX = 256, SIDE_MAX = 10000 };
 
 void
 host_reply(struct host *h, struct conn *c, struct ipc_message m)
@@ -57,6 +57,13 @@ tell_state(struct host *h, struct conn *c, const struct ipc_message *m)
 }
 
 static void
+set_size(struct conn *c, const struct ipc_message *m)
+{
+    c->cols = (uint16_t)(m->field[0] < SIDE_MAX ? m->field[0] : SIDE_MAX);
+    c->rows = (uint16_t)(m->field[1] < SIDE_MAX ? m->field[1] : SIDE_MAX);
+}
+
+static void
 subscribe(struct host *h, struct conn *c, const struct ipc_message *m)
 {
     uint64_t clients, watchers, flags = m->field[2];
@@ -76,8 +83,7 @@ subscribe(struct host *h, struct conn *c, const struct ipc_message *m)
     c->is_subscribed = c->is_lossy = true;
     c->is_paused = false;
     c->is_watcher = flags & IPC_SUB_WATCH;
-    c->cols = (uint16_t)m->field[0];
-    c->rows = (uint16_t)m->field[1];
+    set_size(c, m);
     c->is_paused = false;
     conn_skip(c, &h->reel); /* nothing comes before IPC_JOINED */
     host_set_stage(h, IPC_NONE);
@@ -114,8 +120,7 @@ end_input(struct host *h, struct conn *c, const struct ipc_message *m)
 static void
 take_size(struct host *h, struct conn *c, const struct ipc_message *m)
 {
-    c->cols = (uint16_t)m->field[0];
-    c->rows = (uint16_t)m->field[1];
+    set_size(c, m);
     host_set_stage(h, IPC_NONE);
 }
 
