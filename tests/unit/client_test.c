@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "client/client.h"
+#include "client/show_priv.h"
 #include "ipc/message.h"
 #include "term/term.h"
 
@@ -653,6 +654,85 @@ a_watching_pipe_gets_every_byte_and_holds_nobody_up(void **state)
     ends(&s, CLIENT_ENDED);
 }
 
+/* -- a pipe that is not read -- */
+
+enum { BLOCK = 60000, BLOCKS = 150, KEPT_MAX = 1 << 20 };
+
+static void
+fill_block(uint8_t *p, unsigned number)
+{
+    for (size_t i = 0; i < BLOCK; i++)
+        p[i] = (uint8_t)(number + i % 251);
+}
+
+static uint64_t
+flood(struct show *s)
+{
+    static uint8_t block[BLOCK];
+    struct err err;
+    struct tape_writer_status ignored;
+    struct tape_writer *tape;
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
+    uint64_t off = 0;
+    opt.block_bytes = 256 << 10;
+    assert_int_equal(tape_writer_open(&tape, tape_io_files(), KIT_PATH, &opt, &err), 0);
+    for (unsigned i = 0; i < BLOCKS; i++, off += BLOCK) {
+        struct view v = { block, BLOCK };
+        fill_block(block, i);
+        tape_writer_append(tape, (struct tape_record){
+                                     .tag = TAPE_DATA, .ts_ns = KIT_START, .bytes = v });
+        show_output(s, off, v);
+        show_step(s, clock_mono_ns());
+        assert_true(output_waiting(&s->out) < KEPT_MAX + BLOCK);
+        assert_true(show_takes_more(s));
+    }
+    assert_int_equal(tape_writer_finish(tape, KIT_START, &ignored, &err), 0);
+    return off;
+}
+
+static void
+read_flood(struct show *s, int fd, uint64_t size)
+{
+    static uint8_t block[BLOCK], want[BLOCK];
+    for (uint64_t at = 0; at < size;) {
+        size_t from = at % BLOCK;
+        show_has_room(s, clock_mono_ns());
+        show_step(s, clock_mono_ns());
+        ssize_t n = read(fd, block, BLOCK - from);
+        assert_true(n > 0);
+        fill_block(want, (unsigned)(at / BLOCK));
+        assert_memory_equal(block, want + from, (size_t)n);
+        at += (uint64_t)n;
+    }
+    assert_true(show_is_done(s));
+    assert_int_equal(s->lost, 0);
+    assert_int_equal(read(fd, block, 1), -1);
+}
+
+/* Whoever holds nobody up: what the pipe does not take is left to the recording. */
+static void
+what_a_pipe_does_not_take_is_not_kept(void **state)
+{
+    (void)state;
+    for (int is_stopping = 0; is_stopping < 2; is_stopping++) {
+        int out[2];
+        struct show s;
+        assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+        fcntl(out[0], F_SETFL, O_NONBLOCK);
+        struct client_options opt = { .kind = is_stopping ? CLIENT_RECORD : CLIENT_WATCH,
+                                      .out_fd = out[1],
+                                      .tape_path = KIT_PATH,
+                                      .done_tape_path = "elsewhere.ahr" };
+        show_init(&s, &opt, NULL, COLS, ROWS);
+        s.is_stopping = is_stopping;
+        read_flood(&s, out[0], flood(&s));
+        show_release(&s);
+        close(out[0]);
+        close(out[1]);
+        unlink(KIT_PATH);
+    }
+}
+
 int
 main(void)
 {
@@ -673,6 +753,7 @@ main(void)
         KIT_IN_DIR(one_that_is_refused_leaves_the_screen_alone),
         KIT_IN_DIR(a_watcher_only_looks),
         KIT_IN_DIR(a_watching_pipe_gets_every_byte_and_holds_nobody_up),
+        KIT_IN_DIR(what_a_pipe_does_not_take_is_not_kept),
     };
     return cmocka_run_group_tests_name("client", tests, NULL, NULL);
 }
