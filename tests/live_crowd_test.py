@@ -15,12 +15,13 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.live import taken
-from support.processes import children, wait_for
+from support.processes import children, state, wait_for
 from support.recorder import Recorder
 from support.queries import mirror_of
 from support.tap import run, test, test_meanwhile
@@ -296,6 +297,75 @@ def a_picture_that_comes_late_is_not_the_next_one():
             os.kill(mirror, signal.SIGCONT)
             other.subscribe(flags=2)
             assert picture(c) == picture(other) != empty
+        finish(a, client)
+
+
+LONG, LONG_SIZE = "seq -f %070.0f 20000", 20000 * 72
+
+
+def long_one(a, script):
+    """A session that shows LONG, which a picture of many pieces is made of."""
+    client = a.start("record", "--", "sh", "-c", f"{script}; until [ -e go ]; do sleep 0.02; done",
+                     stdout=subprocess.DEVNULL, stderr=a.log())
+    a.host(client.pid)
+    wait_for(lambda: a.names("live"))
+    return client
+
+
+def stop(pid):
+    os.kill(pid, signal.SIGSTOP)
+    wait_for(lambda: state(pid) == "T")
+
+
+@test
+def a_newcomer_after_a_flood_has_the_mirror_catch_up():
+    """One that was skipped would never see what it is asked."""
+    with Recorder(AHR) as a, ExitStack() as stack:
+        client = long_one(a, f"until [ -e more ]; do sleep 0.02; done; {LONG}")
+        c, other = (stack.enter_context(Client(a)) for _ in range(2))
+        mirror = mirror_of(a.live_host())
+        stop(mirror)
+        (a.dir / "more").touch()
+        wait_for(lambda: other.anchor() == LONG_SIZE)
+        c.subscribe(flags=PICTURE_FIRST)
+        other.anchor()  # it has been asked for by now
+        os.kill(mirror, signal.SIGCONT)
+        found = picture(c)
+        assert found and found[1] == LONG_SIZE, found
+        other.subscribe(flags=PICTURE_FIRST)
+        assert picture(other) == found
+        finish(a, client)
+
+
+@test
+def a_mirror_killed_within_a_picture_leaves_no_half_of_it():
+    """What has come is void; another's picture must not be put behind it."""
+    with Recorder(AHR) as a, ExitStack() as stack:
+        client = long_one(a, LONG)
+        host = a.live_host()
+        mirror = mirror_of(host)
+        old = time.monotonic() + 1.5  # one that dies sooner is not replaced at once
+        c, other = (stack.enter_context(Client(a)) for _ in range(2))
+        wait_for(lambda: other.anchor() == LONG_SIZE)
+        other.subscribe(flags=PICTURE_FIRST)
+        size = len(picture(other)[0])
+        assert size > 500000, size  # more than a socket holds
+        wait_for(lambda: time.monotonic() > old)
+        stop(mirror)
+        c.subscribe(flags=PICTURE_FIRST)
+        other.anchor()
+        stop(host)
+        os.kill(mirror, signal.SIGCONT)
+        wait_for(lambda: state(mirror) == "S", "it has room for all")
+        os.kill(mirror, signal.SIGKILL)
+        wait_for(lambda: state(mirror) == "Z")
+        os.kill(host, signal.SIGCONT)
+        kind, body = c.get(PICTURE, SKIPPED)
+        assert kind == PICTURE and not body[8], kind
+        while kind == PICTURE:
+            kind, body = c.get(PICTURE, SKIPPED, OUTPUT)
+            assert kind != PICTURE or not body[8], "the last piece, of another one"
+        assert kind == SKIPPED and struct.unpack_from("<Q", body)[0] == LONG_SIZE, (kind, body)
         finish(a, client)
 
 
