@@ -153,6 +153,7 @@ MALFORMED = {
     "trailing bytes": frame(STATUS, b"x"),
     "trailing bytes of an anchor": frame(ANCHOR, bytes(8)),
     "a token over a Unix socket": with_text(AUTH, b"0123456789abcdef"),
+    "a token as if none were one": with_text(AUTH, bytes(32)),
 }
 # What only ctl.sock takes; each is right in itself.
 CONTROL = {
@@ -177,7 +178,7 @@ def malformed_requests_are_turned_away_and_the_recording_goes_on():
             try:
                 with Peer(s.ipc) as peer:
                     peer.send(request)
-                    peer.is_turned_away()
+                    assert peer.is_turned_away(), "closed without a word"
                 s.still_works(number)
             except Exception as why:
                 raise AssertionError(f"{name}: {why!r}") from why
@@ -199,7 +200,7 @@ def malformed_requests_are_turned_away_by_the_control_socket_too():
             try:
                 with Peer(s.ctl) as peer:
                     peer.send(request)
-                    peer.is_turned_away()
+                    assert peer.is_turned_away(), "closed without a word"
                 s.still_works(number)
             except Exception as why:
                 raise AssertionError(f"{name}: {why!r}") from why
@@ -423,11 +424,11 @@ def over_tcp_the_token_comes_first():
         for request in (snapshot(80), frame(STATUS), frame(ANCHOR), b"GET / HTTP/1.1\r\n\r\n"):
             with Peer(s.ipc) as peer:
                 peer.send(request)
-                peer.is_turned_away()
+                assert peer.is_turned_away(), "closed without a word"
         for request in CONTROL.values():
             with Peer(s.ipc, token) as peer:
                 peer.send(request)
-                peer.is_turned_away()
+                assert peer.is_turned_away(), "closed without a word"
         is_nowhere(a, token, s)
         assert [one.id for one in s.end()] == [1, 2]
         is_nowhere(a, token)
