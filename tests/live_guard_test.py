@@ -28,6 +28,7 @@ from support.tap import Skip, run, test, test_meanwhile
 
 AHR = sys.argv[1]
 CROWD = 1000
+REQUESTERS = 64
 PAUSE = 28
 # Without an end, at a pace that costs the others little.
 FLOOD = "until [ -e go ]; do seq 1 5000; sleep 0.05; done"
@@ -261,6 +262,27 @@ def a_thousand_connections_keep_nobody_out():
         print(f"# through the crowd after {time.monotonic() - since:.1f} s")
         s.goes_on()
         assert {one.id for one in s.end()} == {7, 8}
+
+
+def is_answered(peer):
+    peer.send(frame(STATUS))
+    return peer.receive()[0] == STATE
+
+
+@test
+def who_asked_longest_ago_makes_room():
+    with Recorder(AHR) as a, Session(a) as s, ExitStack() as stack:
+        def comes():
+            peer = stack.enter_context(Peer(s.ctl))
+            assert is_answered(peer)
+            return peer
+
+        peers = [comes() for _ in range(REQUESTERS)]
+        assert is_answered(peers[0])
+        comes()
+        peers[1].socket.setblocking(False)  # it has been dropped already
+        assert peers[1].socket.recv(1) == b""
+        assert is_answered(peers[0]) and is_answered(peers[2])
 
 
 @test
