@@ -798,18 +798,27 @@ static void
 one_that_lets_too_much_wait_is_given_up(void **state)
 {
     (void)state;
-    struct rig rig;
-    struct reel reel = { 0 };
-    struct ipc_message m = output_at(0, 60000), request;
-    set_up(&rig, CONN_CTL);
-    m.selector = IPC_PICTURE;
-    for (size_t n = 0; !rig.conn.is_broken; n += 60000) {
-        assert_true(n <= 64 << 20);
-        conn_send(&rig.conn, &m);
+    static const struct {
+        enum conn_kind kind;
+        size_t max;
+    } cases[] = { { CONN_CTL, 64 << 20 }, { CONN_IPC, 1 << 20 } }; /* no pictures there */
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct rig rig;
+        struct reel reel = { 0 };
+        struct ipc_message m = output_at(0, 60000), request;
+        size_t n = 0;
+        set_up(&rig, cases[i].kind);
+        m.selector = IPC_PICTURE;
+        while (!conn_send(&rig.conn, &m)) {
+            n += 60000;
+            assert_true(n <= cases[i].max);
+        }
+        assert_true(n > cases[i].max - 120000);
+        assert_true(rig.conn.is_broken);
+        assert_false(conn_has_waiting(&rig.conn, &reel));
+        assert_int_equal(conn_next(&rig.conn, &request), -ECONNRESET);
+        tear_down(&rig);
     }
-    assert_false(conn_has_waiting(&rig.conn, &reel));
-    assert_int_equal(conn_next(&rig.conn, &request), -ECONNRESET);
-    tear_down(&rig);
 }
 
 /* -- receiving -- */
