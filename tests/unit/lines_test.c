@@ -89,6 +89,21 @@ the_file_comes_with_its_first_line(void **state)
 }
 
 static void
+a_file_that_was_there_is_nobody_elses_then(void **state)
+{
+    (void)state;
+    AUTO(session_lines) l = { .fd = -1 };
+    struct stat st;
+    write_file("one\n");
+    assert_int_equal(chmod(FILE_NAME, 0666), 0);
+    assert_int_equal(session_lines_init(&l, FILE_NAME), 0);
+    assert_int_equal(add(&l, "two\n"), 0);
+    assert_int_equal(stat(FILE_NAME, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_file("one\ntwo\n");
+}
+
+static void
 a_torn_line_is_ended_first(void **state)
 {
     (void)state;
@@ -198,6 +213,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(snapshots_and_instructions_are_one_line_each),
         KIT_IN_DIR(the_file_comes_with_its_first_line),
+        KIT_IN_DIR(a_file_that_was_there_is_nobody_elses_then),
         KIT_IN_DIR(a_torn_line_is_ended_first),
         KIT_IN_DIR(what_fits_half_is_taken_back_and_comes_later),
         KIT_IN_DIR(too_much_that_waits_is_told),
