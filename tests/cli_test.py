@@ -278,7 +278,7 @@ def a_recording_that_is_taken_away_is_made_again():
 def a_file_put_in_its_place_is_left_alone():
     with Ahr(AHR) as a:
         writer = a.popen("pack", "-o", "x.ahr", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-        wait_for(lambda: (a.dir / "x.ahr").exists())
+        wait_for(lambda: (a.dir / "x.ahr.tail-0").exists())  # its own by now
         (a.dir / "other").write_bytes(b"a diary")
         (a.dir / "other").rename(a.dir / "x.ahr")
         said = writer.communicate(b"hello")[1]
