@@ -7,12 +7,14 @@ Windows are tmux's; terminals that must be slow or stuck are the test's own.
 usage: live_clients_test.py AHR MOCK_AGENT [--sanitized]
 """
 
+import os
 import re
 import shutil
 import signal
 import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -413,6 +415,15 @@ def a_stuck_mirror_keeps_nobody_waiting():
         window.ends(0)
 
 
+def is_raw(window):
+    """Keys are the program's, Ctrl-C too."""
+    fd = os.open(window.ask("pane_tty"), os.O_RDONLY | os.O_NOCTTY)
+    try:
+        return not termios.tcgetattr(fd)[3] & (termios.ICANON | termios.ISIG)
+    finally:
+        os.close(fd)
+
+
 @test
 def nothing_is_typed_blindly():
     """Until there is a picture keys wait, and Ctrl-C leaves a recorder that does not answer."""
@@ -424,6 +435,8 @@ def nothing_is_typed_blindly():
         kill(host, signal.SIGSTOP)
         wait_for(lambda: state(host) == "T")
         gone, stays = (tmux.program(80, 24, "attach") for _ in range(2))
+        for window in (gone, stays):
+            wait_for(lambda window=window: is_raw(window), "the terminal is not made raw")
         gone.enter("one\r")
         gone.type("C-c")
         assert "it goes on" in gone.ends().replace("\n", "")
