@@ -14,11 +14,10 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-from bench_record import KEY_PAUSE_US, Bench, cpu_s, line, missing, percentile, status
+from bench_record import KEY_PAUSE_US, cpu_s, line, main, missing, percentile, status
 from support.on_pty import OnPty
 from support.processes import children, is_gone, wait_for
 
@@ -291,20 +290,5 @@ PARTS = {"attach": attach, "keys": keys, "watchers": watchers, "snapshots": snap
          "mirror": mirror}
 
 
-def main(args):
-    size = QUICK if "--quick" in args else FULL
-    args = [arg for arg in args if arg != "--quick"]
-    if not args or not set(args[1:]) <= set(PARTS):
-        sys.exit(__doc__)
-    where = os.environ.get("BENCH_DIR")
-    with tempfile.TemporaryDirectory(prefix="ahr-bench-", dir=where) as scratch:
-        bench = Bench(Path(args[0]).resolve(), Path(scratch), size)
-        bench.env.update(TERM="xterm-256color", LANG="C.UTF-8")
-        bench.env.pop("TMUX", None)
-        for part in args[1:] or PARTS:
-            PARTS[part](bench)
-            bench.forget()
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1:], PARTS, __doc__, QUICK if "--quick" in sys.argv else FULL)

@@ -270,18 +270,20 @@ def keys(b):
 PARTS = {"flood": flood, "start": start, "load": load, "keys": keys}
 
 
-def main(args):
-    size = QUICK if "--quick" in args else FULL
+def main(args, parts, usage, size):
+    """BUILD and the parts that are wanted, all if none is named."""
     args = [arg for arg in args if arg != "--quick"]
-    if not args or not set(args[1:]) <= set(PARTS):
-        sys.exit(__doc__)
+    if not args or not set(args[1:]) <= set(parts):
+        sys.exit(usage)
     where = os.environ.get("BENCH_DIR")
     with tempfile.TemporaryDirectory(prefix="ahr-bench-", dir=where) as scratch:
         bench = Bench(Path(args[0]).resolve(), Path(scratch), size)
-        for part in args[1:] or PARTS:
-            PARTS[part](bench)
+        bench.env.update(TERM="xterm-256color", LANG="C.UTF-8")
+        bench.env.pop("TMUX", None)
+        for part in args[1:] or parts:
+            parts[part](bench)
             bench.forget()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1:], PARTS, __doc__, QUICK if "--quick" in sys.argv else FULL)
