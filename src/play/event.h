@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event.h -- the moments of a session that stand between its lines: snapshots and
+ * instructions, each at a byte of the recording.
+ *
+ * A list keeps copies of all texts and the order in which they were added, until it is
+ * sorted. It has ceilings: what a hostile file brings beyond them is refused.
+ */
+#ifndef PLAY_EVENT_H
+#define PLAY_EVENT_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+enum {
+    PLAY_EVENTS_MAX = 1 << 20,
+    PLAY_EVENTS_TEXT_MAX = 64 << 20, /* bytes of all texts together */
+};
+
+enum play_event_kind { PLAY_SNAPSHOT, PLAY_INSTRUCTION };
+
+#define PLAY_NONE UINT64_MAX
+
+struct play_event {
+    enum play_event_kind kind;
+    uint64_t id;
+    uint64_t ts_ns; /* absolute; 0: not known */
+    uint64_t anchor_byte;
+    struct view text;     /* label or instruction, as it was given; borrowed */
+    uint64_t snapshot_id; /* an instruction's; PLAY_NONE: of none */
+    bool is_delivered;    /* an instruction was typed into the session */
+};
+
+/* Zeroed it is empty and ready for use. */
+struct play_events {
+    size_t count;
+    struct buf entries, texts; /* private */
+};
+
+void play_events_release(struct play_events *e);
+/* Copies the text. 0, -ENOMEM or ERR_LIMIT. */
+int play_events_add(struct play_events *e, const struct play_event *event);
+/* The text is borrowed until the next add. */
+struct play_event play_events_at(const struct play_events *e, size_t i);
+/* Adds what `more` has and this list does not: a snapshot is the same when its id, stamp
+ * and anchor are; every instruction is its own. Both stay as they are otherwise. */
+int play_events_join(struct play_events *e, const struct play_events *more);
+/* By anchor_byte; those at the same one keep their order. */
+void play_events_sort(struct play_events *e);
+
+#endif
