@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+#include "play/walk_priv.h"
+
+#include <assert.h>
+#include <errno.h>
+
+enum { COLS = 80, ROWS = 24 };
+
+/* -- the recording -- */
+
+static bool
+next_piece(struct play_walk *w)
+{
+    if (!tape_reader_next_piece(w->tape, &w->piece))
+        return false;
+    w->rest = w->piece.records;
+    w->spot = (struct play_spot){ .ordinal = w->piece.head.ordinal };
+    return true;
+}
+
+/* Applies the size that the recording wants by now. */
+static int
+take_size(struct play_walk *w)
+{
+    if (w->cols != w->term_cols || w->rows != w->term_rows)
+        term_resize(w->term, w->cols, w->rows);
+    w->term_cols = w->cols;
+    w->term_rows = w->rows;
+    return term_error(w->term);
+}
+
+static void
+tell_gap(struct play_walk *w, uint64_t bytes, bool is_recorded, uint64_t ts_ns)
+{
+    struct play_gap gap = { w->byte_off, bytes, ts_ns, is_recorded };
+    if (bytes && w->gap)
+        w->gap(w->ctx, &gap);
+    w->byte_off += bytes;
+}
+
+/* The stream goes on at byte_off, or ends there. A mark that is saturated owns up to all;
+ * what is missing beyond a mark is damage. */
+static void
+close_gap(struct play_walk *w, uint64_t byte_off, uint64_t ts_ns)
+{
+    uint64_t missing = byte_off > w->byte_off ? byte_off - w->byte_off : 0;
+    uint64_t owned = w->unrecorded < missing && w->unrecorded < UINT32_MAX ? w->unrecorded
+                                                                           : missing;
+    w->unrecorded = 0;
+    tell_gap(w, owned, true, ts_ns);
+    tell_gap(w, missing - owned, false, ts_ns);
+}
+
+static int
+end(struct play_walk *w)
+{
+    if (w->is_end)
+        return 0;
+    w->is_end = true;
+    close_gap(w, w->byte_off + w->unrecorded, w->last_ts_ns);
+    return take_size(w);
+}
+
+int
+play_walk_peek(struct play_walk *w)
+{
+    const char *reason;
+    if (w->has_next)
+        return 1;
+    while (!w->rest.n)
+        if (w->is_end || !next_piece(w))
+            return end(w);
+    size_t n = tape_record_get(w->rest, &w->next, &reason);
+    assert(n); /* pieces are checked */
+    w->rest.p += n;
+    w->rest.n -= n;
+    /* Other writers' clocks may go back. */
+    w->last_ts_ns = w->next.ts_ns > w->last_ts_ns ? w->next.ts_ns : w->last_ts_ns;
+    w->next.ts_ns = w->last_ts_ns;
+    w->has_next = true;
+    w->next_fed = 0;
+    return 1;
+}
+
+/* -- records -- */
+
+uint64_t
+play_walk_next_off(const struct play_walk *w)
+{
+    if (w->next_fed || w->next.byte_off < w->byte_off)
+        return w->byte_off;
+    return w->next.byte_off;
+}
+
+static void
+pass(struct play_walk *w)
+{
+    w->has_next = false;
+    w->spot.record++;
+}
+
+static ssize_t
+take_data(struct play_walk *w, size_t max)
+{
+    size_t left = w->next.bytes.n - w->next_fed, n = left < max ? left : max;
+    if (!w->next_fed)
+        close_gap(w, play_walk_next_off(w), w->next.ts_ns);
+    int e = take_size(w);
+    if (e < 0)
+        return e;
+    if (n) {
+        term_feed(w->term, w->next.bytes.p + w->next_fed, n, w->byte_off);
+        w->shown_ts_ns = w->next.ts_ns;
+    }
+    w->byte_off += n;
+    w->next_fed += n;
+    if (w->next_fed == w->next.bytes.n)
+        pass(w);
+    e = term_error(w->term);
+    return e < 0 ? e : (ssize_t)n;
+}
+
+static void
+want_size(struct play_walk *w, const struct tape_record *rec)
+{
+    w->cols = rec->cols ? rec->cols : w->cols;
+    w->rows = rec->rows ? rec->rows : w->rows;
+}
+
+ssize_t
+play_walk_take(struct play_walk *w, size_t max_bytes)
+{
+    assert(w->has_next);
+    if (w->record && !w->next_fed) {
+        int e = w->record(w->ctx, w);
+        if (e < 0)
+            return e;
+    }
+    w->taken_ts_ns = w->next.ts_ns;
+    if (w->next.tag == TAPE_DATA)
+        return take_data(w, max_bytes);
+    if (w->next.tag == TAPE_RESIZE)
+        want_size(w, &w->next);
+    else if (w->next.tag == TAPE_MARK && w->next.code == TAPE_MARK_GAP)
+        w->unrecorded += w->next.val;
+    pass(w);
+    return 0;
+}
+
+/* -- the beginning -- */
+
+void
+play_walk_release(struct play_walk *w)
+{
+    if (w->tape)
+        tape_reader_close(w->tape);
+    if (w->term)
+        term_free(w->term);
+    w->tape = NULL;
+    w->term = NULL;
+}
+
+/* The last of the sizes before the first DATA. */
+static void
+first_size(struct play_walk *w)
+{
+    struct view rest = w->piece.records;
+    struct tape_record rec;
+    const char *reason;
+    w->cols = w->first_cols ? w->first_cols : COLS;
+    w->rows = w->first_rows ? w->first_rows : ROWS;
+    while (!w->is_end && rest.n) {
+        size_t n = tape_record_get(rest, &rec, &reason);
+        if (rec.tag == TAPE_DATA)
+            break;
+        if (rec.tag == TAPE_RESIZE)
+            want_size(w, &rec);
+        rest = (struct view){ rest.p + n, rest.n - n };
+    }
+}
+
+int
+play_walk_begin(struct play_walk *w, struct err *err)
+{
+    play_walk_release(w);
+    int e = tape_reader_open(&w->tape, w->io, w->path, &w->tell, err);
+    if (e < 0)
+        return e;
+    w->is_end = w->has_next = false;
+    w->last_ts_ns = w->shown_ts_ns = w->byte_off = w->unrecorded = 0;
+    w->rest.n = 0;
+    bool has_piece = next_piece(w);
+    w->piece.records.n = has_piece ? w->piece.records.n : 0;
+    first_size(w);
+    struct term_options opt = term_options_default();
+    opt.cols = w->cols;
+    opt.rows = w->rows;
+    opt.alternate_rows = 0;
+    w->term_cols = w->cols;
+    w->term_rows = w->rows;
+    w->term = term_new(&opt);
+    if (!w->term)
+        return err_code(err, -ENOMEM, "cannot show '%s'", w->path);
+    e = play_walk_peek(w);
+    if (e < 0)
+        return err_code(err, e, "cannot show '%s'", w->path);
+    w->first_ts_ns = w->shown_ts_ns = w->taken_ts_ns = w->last_ts_ns;
+    return 0;
+}
