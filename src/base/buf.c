@@ -80,6 +80,17 @@ buf_puts(struct buf *b, const char *s)
 }
 
 int
+buf_put_u64(struct buf *b, uint64_t v)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+    do
+        digits[--at] = (char)('0' + v % 10);
+    while (v /= 10);
+    return buf_append(b, digits + at, sizeof(digits) - at);
+}
+
+int
 buf_printf(struct buf *b, const char *fmt, ...)
 {
     va_list ap, again;

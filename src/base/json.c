@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
 
-#include <inttypes.h>
-
 #include "base/utf8.h"
 
 static void
@@ -28,15 +26,23 @@ json_close(struct json *j, char bracket)
     j->comma = true;
 }
 
-static void
-put_escaped(struct buf *out, const uint8_t *p, size_t len, uint32_t cp)
+/* len 0: no UTF-8. */
+static bool
+is_plain(int len, uint32_t cp)
 {
-    if (cp == '"' || cp == '\\')
+    return len && cp >= 0x20 && cp != '"' && cp != '\\' && cp != 0x7f && cp != 0x2028 &&
+           cp != 0x2029;
+}
+
+static void
+put_escaped(struct buf *out, int len, uint32_t cp)
+{
+    if (!len)
+        buf_puts(out, "\xef\xbf\xbd");
+    else if (cp == '"' || cp == '\\')
         buf_printf(out, "\\%c", (int)cp);
-    else if (cp < 0x20 || cp == 0x7f || cp == 0x2028 || cp == 0x2029)
-        buf_printf(out, "\\u%04x", cp);
     else
-        buf_append(out, p, len);
+        buf_printf(out, "\\u%04x", cp);
 }
 
 void
@@ -44,15 +50,20 @@ json_bytes(struct json *j, struct view s)
 {
     separate(j);
     buf_puts(j->out, "\"");
+    size_t run = 0; /* where what needs no care begins */
     for (size_t i = 0; i < s.n;) {
-        uint32_t cp;
-        int len = utf8_next(s.p + i, s.n - i, &cp);
-        if (len)
-            put_escaped(j->out, s.p + i, (size_t)len, cp);
-        else
-            buf_puts(j->out, "\xef\xbf\xbd");
-        i += len ? (size_t)len : 1;
+        uint32_t cp = s.p[i];
+        int len = cp < 0x80 ? 1 : utf8_next(s.p + i, s.n - i, &cp);
+        size_t next = i + (len ? (size_t)len : 1);
+        if (!is_plain(len, cp)) {
+            buf_append(j->out, s.p + run, i - run);
+            put_escaped(j->out, len, cp);
+            run = next;
+        }
+        i = next;
     }
+    if (s.n > run)
+        buf_append(j->out, s.p + run, s.n - run);
     buf_puts(j->out, "\"");
 }
 
@@ -74,14 +85,16 @@ void
 json_u64(struct json *j, uint64_t v)
 {
     separate(j);
-    buf_printf(j->out, "%" PRIu64, v);
+    buf_put_u64(j->out, v);
 }
 
 void
 json_u64_str(struct json *j, uint64_t v)
 {
     separate(j);
-    buf_printf(j->out, "\"%" PRIu64 "\"", v);
+    buf_puts(j->out, "\"");
+    buf_put_u64(j->out, v);
+    buf_puts(j->out, "\"");
 }
 
 void
