@@ -39,7 +39,8 @@ struct play_load_options {
 /* What came of a recording. */
 struct play_loaded {
     struct term *term;
-    struct play_events events; /* the snapshots on tape, in their order */
+    struct play_events events; /* the snapshots on tape, in their order … */
+    uint64_t events_left_out;  /* … but for those over its ceilings */
     struct buf gaps;           /* struct play_gap, at most PLAY_GAPS_MAX */
     uint64_t gaps_left_out;
     uint64_t first_ts_ns, last_ts_ns; /* 0: it holds no record */
@@ -66,7 +67,8 @@ struct play_report_options {
     enum play_order order;
     bool has_snapshots, has_instructions, has_notices;
     bool has_times;        /* items of lines get the time of their last write */
-    uint64_t from_byte;    /* only lines last written behind it; 0: all */
+    uint64_t from_byte;    /* only lines last written behind it, and events not before
+                              it; 0: all */
     struct redact *redact; /* NULL: nothing is masked */
     const struct play_about *about;
     /* For has_times: the recording is read again. */
@@ -77,7 +79,7 @@ struct play_report_options {
 /*
  * events: what stands between the lines (joined and sorted by the caller); may be NULL.
  * Bytes go to `write` in pieces; an error that it returns ends the report and is
- * returned.
+ * returned, without a word in err.
  */
 typedef int (*play_write_fn)(void *ctx, struct view bytes);
 int play_report(const struct play_loaded *l, const struct play_events *events,

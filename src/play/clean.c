@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "play/clean_priv.h"
+
+#include "base/utf8.h"
+
+/* Bidirectional controls and interlinear annotations: the terminal model has none of
+ * them in its lines, either. */
+static bool
+is_hidden(uint32_t cp)
+{
+    return cp == 0x61c || cp == 0x200e || cp == 0x200f ||
+           (cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069) ||
+           (cp >= 0xfff9 && cp <= 0xfffb);
+}
+
+static bool
+is_line_end(uint32_t cp)
+{
+    return cp == '\n' || cp == '\r' || cp == 0x85 || cp == 0x2028 || cp == 0x2029;
+}
+
+static bool
+is_control(uint32_t cp)
+{
+    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0);
+}
+
+int
+play_clean(struct view text, bool is_one_line, struct buf *out)
+{
+    uint32_t cp = 0, last;
+    for (size_t i = 0, len; i < text.n; i += len) {
+        last = cp;
+        len = (size_t)utf8_next(text.p + i, text.n - i, &cp);
+        if (!len) {
+            len = 1;
+            cp = 0;
+        }
+        if (cp == '\n' && last == '\r')
+            continue;
+        if (is_line_end(cp) || cp == '\t')
+            buf_puts(out, is_one_line ? " " : cp == '\t' ? "\t" : "\n");
+        else if (is_control(cp))
+            buf_puts(out, "\xef\xbf\xbd");
+        else if (!is_hidden(cp))
+            buf_append(out, text.p + i, len);
+    }
+    return out->failed;
+}

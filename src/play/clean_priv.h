@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* clean_priv.h -- texts that people gave, as a document may have them. */
+#ifndef PLAY_CLEAN_PRIV_H
+#define PLAY_CLEAN_PRIV_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+/*
+ * Appends the text as valid UTF-8. Line ends and tabs stay (as \n and \t) or, in a text
+ * of one line, become blanks; characters that turn text around go; other control
+ * characters and what is no UTF-8 become U+FFFD.
+ */
+int play_clean(struct view text, bool is_one_line, struct buf *out);
+
+#endif
