@@ -17,6 +17,7 @@
 #include "cli/option.h"
 #include "cli/progress.h"
 #include "cli/session.h"
+#include "play/line.h"
 
 enum {
     PIECE_MAX = 64 << 10,
@@ -269,7 +270,7 @@ print_line(void *ctx, const struct term_line *line)
         e = flush(r, FLUSH_AT);
     }
     if (is_ansi)
-        cli_line_ansi(&r->out, line);
+        play_line_ansi(&r->out, line);
     else
         buf_append(&r->out, line->text.p, line->text.n);
     buf_puts(&r->out, "\n");

@@ -2,9 +2,8 @@
 #include "play/format_priv.h"
 
 static const struct play_format *const formats[] = {
-    &play_format_json,
-    &play_format_txt,
-    &play_format_branch_points,
+    &play_format_md,   &play_format_json,          &play_format_csv,   &play_format_txt,
+    &play_format_ansi, &play_format_branch_points, &play_format_ruled,
 };
 
 const struct play_format *
@@ -67,6 +66,12 @@ play_put_time_column(struct play_out *o, const struct play_item *item)
         buf_puts(o->out, "           ");
     if (item->text.n)
         buf_puts(o->out, "  ");
+}
+
+void
+play_put_nothing(struct play_out *o)
+{
+    (void)o;
 }
 
 void

@@ -3,9 +3,10 @@
  * format.h -- report formats, by table: one file a format.
  *
  * A format gets the items one by one and appends to `out`, which is written away between
- * calls: it keeps no more than a few words of state. Texts that reach it are valid UTF-8
- * without control characters (an instruction's may hold newlines and tabs); it escapes
- * what its own syntax needs and nothing of a recording gets through as syntax.
+ * calls: it keeps no more than a few words of state, and little text. Texts that reach it
+ * are valid UTF-8 without control characters (an instruction's may hold newlines and
+ * tabs); it escapes what its own syntax needs and nothing of a recording gets through as
+ * syntax.
  */
 #ifndef PLAY_FORMAT_H
 #define PLAY_FORMAT_H
@@ -50,6 +51,7 @@ struct play_out {
     struct json json;               /* into out, for those that need it */
     uint64_t items, lines;          /* counted by play_report before each item */
     uint64_t state[4];              /* the format's own; zero at the beginning */
+    struct buf held;                /* … and what it cannot write yet, some 256 KiB */
 };
 
 struct play_format {

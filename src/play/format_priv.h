@@ -14,6 +14,8 @@ void play_put_clock(struct buf *out, uint64_t ns);
 /* With has_times, the time of an item's line in text that is read as it is, then two
  * blanks; blanks alone where there is none. */
 void play_put_time_column(struct play_out *o, const struct play_item *item);
+/* A beginning or an end without a byte. */
+void play_put_nothing(struct play_out *o);
 /* "[ahr: …]" */
 void play_put_notice(struct buf *out, const struct play_item *item);
 

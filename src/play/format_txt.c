@@ -3,12 +3,6 @@
 #include "play/format_priv.h"
 
 static void
-begin(struct play_out *o)
-{
-    (void)o;
-}
-
-static void
 put_item(struct play_out *o, const struct play_item *item)
 {
     if (item->kind == PLAY_ITEM_LINE) {
@@ -22,8 +16,8 @@ put_item(struct play_out *o, const struct play_item *item)
 
 const struct play_format play_format_txt = {
     .name = "txt",
-    .begin = begin,
+    .begin = play_put_nothing,
     .item = put_item,
-    .end = begin,
+    .end = play_put_nothing,
     .is_lines = true,
 };

@@ -2,7 +2,8 @@
 /*
  * report.c -- the walk over a session's final lines, with what stands between them.
  *
- * Lines go straight from the model to the format, one at a time.
+ * Lines go straight from the model to the format, one at a time; only an order that is
+ * not theirs keeps them all.
  */
 #include "play/report.h"
 
@@ -10,7 +11,10 @@
 #include <inttypes.h>
 
 #include "play/clean_priv.h"
+#include "play/kept_priv.h"
+#include "play/mask_priv.h"
 #include "play/merge_priv.h"
+#include "play/times_priv.h"
 
 enum { FLUSH_AT = 64 << 10 };
 
@@ -20,14 +24,18 @@ struct walk {
     const struct play_report_options *opt;
     play_write_fn write;
     void *ctx;
+    struct play_mask *mask;    /* NULL: nothing is masked */
+    struct play_times times;   /* for has_times */
+    struct play_kept kept;     /* for the order by position */
     struct play_events events; /* as they are shown */
     struct play_merge merge;
     struct play_about about;
     struct play_out out;
-    struct buf bytes;   /* made and not yet written */
-    struct buf scratch; /* a text while it is made */
-    uint64_t lines;     /* that have come, shown or not */
-    bool is_stopped;    /* by whom it is written for */
+    struct buf bytes;          /* made and not yet written */
+    struct buf scratch, clean; /* a text while it is made */
+    struct buf title;
+    uint64_t lines;  /* that have come, shown or not */
+    bool is_stopped; /* by whom it is written for */
 };
 
 /* -- items -- */
@@ -35,7 +43,7 @@ struct walk {
 static int
 flush(struct walk *w, size_t at)
 {
-    int e = w->bytes.failed;
+    int e = w->bytes.failed ? w->bytes.failed : w->out.held.failed;
     if (e >= 0 && w->bytes.n > at) {
         e = w->write(w->ctx, (struct view){ w->bytes.p, w->bytes.n });
         w->is_stopped = e < 0;
@@ -143,6 +151,7 @@ put_line(struct walk *w, const struct term_line *line, uint64_t index)
         .kind = PLAY_ITEM_LINE,
         .position = line->last_write_byte,
         .index = index,
+        .ts_ns = play_times_at(&w->times, line->last_write_byte),
         .text = { line->text.p, line->text.n },
         .line = line,
     };
@@ -154,10 +163,46 @@ static int
 take_line(void *ctx, const struct term_line *line)
 {
     struct walk *w = ctx;
+    if (w->opt->order == PLAY_POSITION)
+        return play_kept_add(&w->kept, line, w->lines++, w->format->wants_spans);
     return put_line(w, line, w->lines++);
 }
 
-/* -- events -- */
+static int
+put_kept(struct walk *w)
+{
+    int e = 0;
+    play_kept_sort(&w->kept);
+    for (size_t i = 0; i < play_kept_count(&w->kept) && !e; i++) {
+        const struct play_kept_head *head = play_kept_head(&w->kept, i);
+        uint8_t *text = head->text_len ? w->kept.texts.p + head->text_at : NULL;
+        struct term_line line = play_kept_line(&w->kept, i, text);
+        e = put_line(w, &line, head->index);
+    }
+    return e;
+}
+
+static int
+put_lines(struct walk *w)
+{
+    const struct term *t = w->loaded->term;
+    int e = w->mask ? play_mask_lines(w->mask, t, w->format->wants_spans, take_line, w)
+                    : term_final_lines(t, take_line, w);
+    return e < 0 ? e : put_kept(w);
+}
+
+/* -- texts that people gave -- */
+
+/* Appends to out what the document shows of it. */
+static int
+take_text(struct walk *w, struct view text, bool is_one_line, struct buf *out)
+{
+    buf_clear(&w->clean);
+    int e = play_clean(text, is_one_line, w->mask ? &w->clean : out);
+    if (e < 0 || !w->mask)
+        return e;
+    return play_mask_text(w->mask, (struct view){ w->clean.p, w->clean.n }, out);
+}
 
 static bool
 is_wanted(const struct walk *w, const struct play_event *event)
@@ -176,7 +221,7 @@ take_events(struct walk *w, const struct play_events *events)
         if (!is_wanted(w, &event))
             continue;
         buf_clear(&w->scratch);
-        int e = play_clean(event.text, event.kind == PLAY_SNAPSHOT, &w->scratch);
+        int e = take_text(w, event.text, event.kind == PLAY_SNAPSHOT, &w->scratch);
         event.text = (struct view){ w->scratch.p, w->scratch.n };
         if (!e)
             e = play_events_add(&w->events, &event);
@@ -186,24 +231,63 @@ take_events(struct walk *w, const struct play_events *events)
     return 0;
 }
 
+static int
+take_title(struct walk *w)
+{
+    const char *title = w->about.title;
+    if (!title)
+        return 0;
+    int e = take_text(w, (struct view){ (const uint8_t *)title, strlen(title) }, true,
+                      &w->title);
+    w->about.title = buf_str(&w->title);
+    return e < 0 ? e : w->title.failed;
+}
+
 /* -- all -- */
 
 static int
-walk(struct walk *w, const struct play_events *events)
+prepare(struct walk *w, const struct play_events *events, struct err *err)
 {
-    int e = take_events(w, events);
-    if (e < 0)
-        return e;
-    w->format->begin(&w->out);
-    e = put_head_notices(w);
+    const struct play_report_options *opt = w->opt;
+    int e = opt->redact ? play_mask_new(&w->mask, opt->redact) : 0;
     if (e >= 0)
-        e = term_final_lines(w->loaded->term, take_line, w);
+        e = take_title(w);
+    if (e >= 0)
+        e = take_events(w, events);
+    if (e < 0)
+        return err_code(err, e, "cannot make the report");
+    if (!opt->has_times)
+        return 0;
+    return play_times_read(&w->times, w->loaded->term, opt->io, opt->path, err);
+}
+
+static int
+walk(struct walk *w)
+{
+    w->format->begin(&w->out);
+    int e = put_head_notices(w);
+    if (e >= 0)
+        e = put_lines(w);
     if (e >= 0)
         e = put_moments(w, NULL);
     if (e < 0)
         return e;
     w->format->end(&w->out);
     return flush(w, 0);
+}
+
+static void
+release(struct walk *w)
+{
+    play_mask_free(w->mask);
+    play_times_release(&w->times);
+    play_kept_release(&w->kept);
+    play_events_release(&w->events);
+    buf_release(&w->bytes);
+    buf_release(&w->scratch);
+    buf_release(&w->clean);
+    buf_release(&w->title);
+    buf_release(&w->out.held);
 }
 
 int
@@ -226,11 +310,12 @@ play_report(const struct play_loaded *l, const struct play_events *events,
         .gaps = (const void *)l->gaps.p,
         .n_gaps = l->gaps.n / sizeof(struct play_gap),
     };
-    int e = walk(&w, events);
-    play_events_release(&w.events);
-    buf_release(&w.bytes);
-    buf_release(&w.scratch);
-    if (e < 0 && !w.is_stopped)
-        return err_code(err, e, "cannot make the report");
+    int e = prepare(&w, events, err);
+    if (e >= 0) {
+        e = walk(&w);
+        if (e < 0 && !w.is_stopped)
+            err_code(err, e, "cannot make the report");
+    }
+    release(&w);
     return e;
 }
