@@ -26,13 +26,18 @@ put_time(struct play_out *o, uint64_t ts_ns)
         json_none(&o->json);
 }
 
+/* Lines are many: their keys are put down as they stand. */
 static void
 put_line(struct play_out *o, const struct play_item *item)
 {
     struct json *j = &o->json;
-    json_key(j, "index"), json_u64(j, item->index);
-    json_key(j, "last_write_byte"), json_u64(j, item->position);
-    json_key(j, "text"), json_bytes(j, item->text);
+    buf_puts(o->out, ",\"index\":");
+    buf_put_u64(o->out, item->index);
+    buf_puts(o->out, ",\"last_write_byte\":");
+    buf_put_u64(o->out, item->position);
+    buf_puts(o->out, ",\"text\":");
+    j->comma = false;
+    json_bytes(j, item->text);
     if (item->line->is_alternate)
         json_key(j, "screen"), json_str(j, "alternate");
     if (o->about->has_times)
@@ -67,10 +72,10 @@ static void
 put_item(struct play_out *o, const struct play_item *item)
 {
     struct json *j = &o->json;
-    buf_puts(o->out, o->items > 1 ? ",\n" : "\n");
-    j->comma = false;
-    json_open(j, '{');
-    json_key(j, "kind"), json_str(j, play_item_name(item->kind));
+    buf_puts(o->out, o->items > 1 ? ",\n{\"kind\":\"" : "\n{\"kind\":\"");
+    buf_puts(o->out, play_item_name(item->kind));
+    buf_puts(o->out, "\"");
+    j->comma = true;
     switch (item->kind) {
     case PLAY_ITEM_LINE:
         put_line(o, item);

@@ -63,11 +63,13 @@ static int
 end_line(struct term_line *line)
 {
     struct buf *text = &line->text;
+    size_t n = text->n;
     while (text->n && text->p[text->n - 1] == ' ') {
         text->n--;
         line->cols--;
     }
-    cut_spans(line);
+    if (text->n < n)
+        cut_spans(line);
     line->spans = (const void *)line->memory.p;
     line->n_spans = line->memory.n / sizeof(struct term_span);
     if (text->failed || line->memory.failed)
@@ -95,6 +97,28 @@ add_ascii(struct term_line *line, const uint8_t *text, size_t n)
 
 /* -- from the scrollback -- */
 
+/* Cells from col up to `end`; bytes that are a cell each by the run. Returns the column
+ * behind them. */
+static uint32_t
+add_cells(struct term_line *line, const struct term_packed *packed,
+          struct term_packed_cell *cell, uint32_t col, uint32_t end)
+{
+    while (col < end) {
+        struct view rest = { packed->text.p + cell->pos, packed->text.n - cell->pos };
+        size_t n = 0, most = end - col < rest.n ? end - col : rest.n;
+        while (n < most && rest.p[n] >= 0x20 && rest.p[n] < 0x7f)
+            n++;
+        buf_append(&line->text, rest.p, n);
+        cell->pos += n;
+        col += (uint32_t)n;
+        if (col >= end || !term_packed_next_cell(packed, cell))
+            break;
+        add_text(line, cell->text);
+        col += cell->flags & TERM_CELL_WIDE ? 2 : 1;
+    }
+    return col;
+}
+
 static int
 line_from_packed(const struct term_packed *packed, struct term_line *line)
 {
@@ -110,10 +134,7 @@ line_from_packed(const struct term_packed *packed, struct term_line *line)
         if (packed->is_ascii) {
             add_ascii(line, packed->text.p + run.start, run.end - run.start);
         } else {
-            for (; col < run.end && term_packed_next_cell(packed, &cell); col++) {
-                add_text(line, cell.text);
-                col += cell.flags & TERM_CELL_WIDE ? 1 : 0;
-            }
+            col = add_cells(line, packed, &cell, col, run.end);
         }
         const char *uri;
         struct term_style style = term_page_style(packed->page, run.style, &uri);
@@ -232,6 +253,8 @@ struct source {
     size_t next, n_packed, end;
     uint64_t fresh_byte; /* rows that are not newer are left out */
     bool is_alternate;
+    bool is_open; /* the next line is in `packed` */
+    struct term_packed packed;
 };
 
 /* Where the lines end that are not blank. */
@@ -261,7 +284,7 @@ skip_kept(struct source *s)
     }
 }
 
-/* Where the next line stands; false: there is none. */
+/* Where the next line stands; false: there is none. It is then open for give(). */
 static bool
 peek(struct source *s, uint64_t *ret_stamp)
 {
@@ -272,24 +295,21 @@ peek(struct source *s, uint64_t *ret_stamp)
         *ret_stamp = s->rows[s->next - s->n_packed]->stamp;
         return true;
     }
-    struct term_packed packed;
-    term_history_open(s->history, s->next, &packed);
-    *ret_stamp = packed.stamp;
+    if (!s->is_open)
+        term_history_open(s->history, s->next, &s->packed);
+    s->is_open = true;
+    *ret_stamp = s->packed.stamp;
     return true;
 }
 
 static int
 give(struct source *s, struct term_line *line, term_line_fn fn, void *ctx)
 {
-    int e;
-    if (s->next >= s->n_packed) {
-        e = line_from_row(s->t, s->rows[s->next - s->n_packed], line);
-    } else {
-        struct term_packed packed;
-        term_history_open(s->history, s->next, &packed);
-        e = line_from_packed(&packed, line);
-    }
+    int e = s->next >= s->n_packed
+                ? line_from_row(s->t, s->rows[s->next - s->n_packed], line)
+                : line_from_packed(&s->packed, line);
     s->next++;
+    s->is_open = false;
     line->is_alternate = s->is_alternate;
     return e < 0 ? e : fn(ctx, line);
 }

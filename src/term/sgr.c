@@ -144,27 +144,35 @@ term_sgr(struct term *t, const struct term_op *op)
 /* -- and back -- */
 
 static void
+put_param(struct buf *out, const char *before, uint32_t v)
+{
+    buf_puts(out, before);
+    buf_put_u64(out, v);
+}
+
+static void
 put_colour(struct buf *out, uint32_t colour, unsigned base)
 {
     uint32_t v = term_colour_value(colour);
+    const char *colon = base == 58 ? ":" : ";"; /* underlines came after the semicolons */
     switch (term_colour_kind(colour)) {
     case TERM_COLOUR_DEFAULT:
         break;
     case TERM_COLOUR_INDEX:
-        if (base == 58)
-            buf_printf(out, ";58:5:%u", v);
-        else if (v < 8)
-            buf_printf(out, ";%u", base - 8 + v);
-        else if (v < 16)
-            buf_printf(out, ";%u", base + 52 + v - 8);
-        else
-            buf_printf(out, ";%u;5;%u", base, v);
+        if (base != 58 && v < 16) {
+            put_param(out, ";", v < 8 ? base - 8 + v : base + 52 + v - 8);
+            break;
+        }
+        put_param(out, ";", base);
+        put_param(out, colon, 5);
+        put_param(out, colon, v);
         break;
     case TERM_COLOUR_RGB:
-        if (base == 58)
-            buf_printf(out, ";58:2::%u:%u:%u", v >> 16, v >> 8 & 0xff, v & 0xff);
-        else
-            buf_printf(out, ";%u;2;%u;%u;%u", base, v >> 16, v >> 8 & 0xff, v & 0xff);
+        put_param(out, ";", base);
+        put_param(out, colon, 2);
+        put_param(out, base == 58 ? "::" : ";", v >> 16);
+        put_param(out, colon, v >> 8 & 0xff);
+        put_param(out, colon, v & 0xff);
         break;
     }
 }
@@ -175,11 +183,11 @@ term_style_to_sgr(const struct term_style *style, struct buf *out)
     static const uint8_t singles[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 53 };
     enum term_underline underline = term_style_underline(style);
     buf_puts(out, "0");
-    for (unsigned i = 0; i < sizeof(singles); i++) {
+    for (unsigned i = 0; style->attrs && i < sizeof(singles); i++) {
         if (singles[i] == 4 && underline > TERM_UNDERLINE_SINGLE)
-            buf_printf(out, ";4:%u", (unsigned)underline);
+            put_param(out, ";4:", (uint32_t)underline);
         else if (singles[i] == 4 ? underline : style->attrs & attrs[singles[i]].set)
-            buf_printf(out, ";%u", singles[i]);
+            put_param(out, ";", singles[i]);
     }
     put_colour(out, style->fg, 38);
     put_colour(out, style->bg, 48);
