@@ -24,36 +24,19 @@ next_field(struct view *in, char c, struct view *ret)
 
 /* -- titles -- */
 
-/* Only whole characters, no controls. */
 static void
-clean_copy(char dst[TERM_TITLE_MAX], struct view text)
+set_title(char dst[TERM_TITLE_MAX], struct view text)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < text.n;) {
-        uint32_t rune;
-        int len = utf8_next(text.p + i, text.n - i, &rune);
-        if (!len) {
-            i++;
-            continue;
-        }
-        if (n + (size_t)len >= TERM_TITLE_MAX)
-            break;
-        if (rune >= 0x20 && (rune < 0x7f || rune >= 0xa0)) {
-            memcpy(dst + n, text.p + i, (size_t)len);
-            n += (size_t)len;
-        }
-        i += (size_t)len;
-    }
-    dst[n] = 0;
+    dst[term_clean_copy(dst, TERM_TITLE_MAX - 1, text)] = 0;
 }
 
 void
 term_set_title(struct term *t, struct view text, bool is_title, bool is_icon)
 {
     if (is_title)
-        clean_copy(t->titles.title, text);
+        set_title(t->titles.title, text);
     if (is_icon)
-        clean_copy(t->titles.icon, text);
+        set_title(t->titles.icon, text);
 }
 
 void

@@ -291,10 +291,14 @@ widen(struct term *t, struct term_row *row, uint32_t col)
     return true;
 }
 
-/* A character that takes no cell of its own. */
+/* A character that takes no cell of its own, or none at all. */
 static void
 print_joined(struct term *t, uint32_t rune, uint8_t class, bool joins)
 {
+    if (class == TERM_CLASS_CONTROL) {
+        t->join.rune = 0; /* what it stood between stays apart */
+        return;
+    }
     struct term_row *row = term_cursor_row(t);
     uint32_t col;
     if (!cell_before(t, row, joins, &col))

@@ -97,7 +97,7 @@ is_clean(struct view text, uint32_t last)
     for (size_t i = 0; i < text.n;) {
         uint32_t rune;
         int n = utf8_next(text.p + i, text.n - i, &rune);
-        if (!n || rune < 0x20 || (rune >= 0x7f && rune < 0xa0) || rune > last)
+        if (!n || rune > last || term_is_control(rune))
             return false;
         i += (size_t)n;
     }
@@ -473,8 +473,7 @@ state_fields(struct stream *s, struct term *t)
     NUMBER(s, t->join_col, t->cols - 1);
     t->join.rune_class = term_class(t->widths, t->join.rune);
     NUMBER(s, t->last_rune, 0x10ffff);
-    if (t->last_rune &&
-        (t->last_rune < 0x20 || (t->last_rune >= 0x7f && t->last_rune < 0xa0)))
+    if (t->last_rune && term_is_control(t->last_rune))
         s->is_bad = true;
     NUMBER(s, t->byte_off, UINT64_MAX);
     NUMBER(s, t->kept_byte, UINT64_MAX);

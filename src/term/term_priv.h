@@ -256,6 +256,8 @@ void term_pop_title(struct term *t, unsigned which);
 void term_sgr(struct term *t, const struct term_op *op);
 
 /* -- marks.c -- */
+/* The whole characters that are text, at most `max` bytes; how many there were. */
+size_t term_clean_copy(void *dst, size_t max, struct view text);
 /* The text is copied. */
 void term_add_mark(struct term *t, const struct term_mark *mark);
 

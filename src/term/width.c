@@ -5,6 +5,7 @@
 #include <utf8proc.h>
 
 _Static_assert(UTF8PROC_BOUNDCLASS_OTHER == 1, "as TERM_CLASS_PLAIN has it");
+_Static_assert(UTF8PROC_BOUNDCLASS_CONTROL == 4, "as TERM_CLASS_CONTROL has it");
 
 #define BIT(name) (1U << UTF8PROC_BOUNDCLASS_##name)
 #define EXTENDS   (BIT(EXTEND) | BIT(ZWJ) | BIT(SPACINGMARK))
@@ -50,6 +51,12 @@ classify(uint32_t rune)
     if (!width && SEEN >> boundclass & 1)
         width = 1;
     return (uint8_t)(boundclass << TERM_CLASS_BREAK_SHIFT | width);
+}
+
+bool
+term_is_control(uint32_t rune)
+{
+    return (rune < 0x20 || rune >= 0x7f) && classify(rune) == TERM_CLASS_CONTROL;
 }
 
 uint8_t

@@ -17,6 +17,10 @@ enum {
     TERM_CLASS_BREAK_SHIFT = 2,
     /* Of ASCII, and most that is like it. */
     TERM_CLASS_PLAIN = 1 << TERM_CLASS_BREAK_SHIFT | 1,
+    /* Of what is no part of a text: it gets no cell and joins none. C0 and C1, and the
+     * format characters that are not seen themselves but change how others are: marks of
+     * direction, separators of lines, annotations, the byte order mark. */
+    TERM_CLASS_CONTROL = 4 << TERM_CLASS_BREAK_SHIFT,
 };
 
 /* Zeroed it is ready for use. */
@@ -40,6 +44,9 @@ term_class(struct term_widths *w, uint32_t rune)
     const uint8_t *page = w->pages[rune >> 8];
     return page ? page[rune & 0xff] : term_class_slow(w, rune);
 }
+
+/* Is it of TERM_CLASS_CONTROL? For those who have no widths at hand. */
+bool term_is_control(uint32_t rune);
 
 /* Does it belong to the cluster of the last one? Takes note of it as the last one. */
 bool term_join_slow(struct term_join *j, uint32_t rune, uint8_t rune_class);
