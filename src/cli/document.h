@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * document.h -- a session as a document: found, loaded, masked, formatted, written.
+ *
+ * What can be read of a damaged recording is delivered, and the damage told on stderr.
+ */
+#ifndef CLI_DOCUMENT_H
+#define CLI_DOCUMENT_H
+
+#include "cli/command.h"
+#include "play/report.h"
+
+struct cli_document {
+    const char *session; /* SESSION; NULL: last */
+    /* md json csv txt ansi html cast cast3; branch-points and its likes, by the
+     * commands that make them */
+    const char *format;
+    enum play_order order;
+    bool is_unmasked, has_times, has_instructions;
+    const char
+        *output; /* NULL: stdout; else it is replaced, or never left half-written */
+    uint64_t to_byte, to_ns; /* as in play_load_options; 0: all */
+};
+
+/* An exit status, or an error. */
+int cli_document(const struct cli_command *self, const struct cli_document *doc,
+                 struct err *err);
+
+#endif
