@@ -35,15 +35,45 @@ struct session_instruction {
  * newline; what there is none of is null. */
 void session_instruction_line(struct buf *out, const struct session_instruction *i);
 
+/* -- reading, whatever else is there -- */
+
+enum session_moment_kind { SESSION_SNAPSHOT, SESSION_INSTRUCTION };
+
+/* What a line of either file says. */
+struct session_moment {
+    uint64_t id, ts_ns, anchor_byte;
+    uint64_t snapshot_id; /* an instruction's; SESSION_NONE: of none */
+    struct view text;     /* label or instruction: UTF-8; borrowed until the next one */
+    bool is_delivered;
+};
+
+/*
+ * Takes what stands first in *rest, a line or what is left of one, and moves it behind
+ * that. 1: *ret is a moment. 0: there is nothing more. ERR_DAMAGED: it was none. Else
+ * -ENOMEM. `text` is for ret->text.
+ */
+int session_moment_next(struct view *rest, enum session_moment_kind kind,
+                        struct buf *text, struct session_moment *ret);
+
+/* Lines that hold something that is no moment. */
+struct session_unread {
+    uint64_t lines;
+    uint64_t first; /* its number, from 1 */
+};
+
+/* An error that it returns ends the reading and is returned. */
+typedef int (*session_moment_fn)(void *ctx, const struct session_moment *moment);
+/* Each moment in the file at path, as they come; none is lost for what stands beside it
+ * or comes after. A file that is missing has none. */
+int session_moments_read(const char *path, enum session_moment_kind kind,
+                         session_moment_fn fn, void *ctx, struct session_unread *ret);
+
 /* What tells one snapshot from another. */
 struct session_snapshot_key {
     uint64_t id, ts_ns, anchor_byte;
 };
 
-/* False for what is no snapshot's line (its newline is not part of it). */
-bool session_snapshot_key_of(struct view line, struct session_snapshot_key *ret);
-/* Appends the key of each whole line in the file at path, as they come; what is no such
- * line is passed over. A file that is missing has none. */
+/* Appends the key of each snapshot in the file at path, as session_moments_read(). */
 int session_snapshot_keys(const char *path, struct buf *ret);
 
 /* -- a file of such lines, which grows -- */

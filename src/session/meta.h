@@ -55,6 +55,8 @@ struct session_facts {
     char id[SESSION_ID_LEN + 1]; /* "" when there is none */
     char name[65];
     char status[16];
+    char command[1024]; /* one line as a shell would take it, cut off with "…" */
+    uint16_t cols, rows;
     uint64_t started_at_ns, ended_at_ns;
 };
 

@@ -47,6 +47,56 @@ get_number(const json_t *meta, const char *key)
     return v > 0 ? (uint64_t)v : 0;
 }
 
+static uint16_t
+get_size(const json_t *meta, const char *key)
+{
+    uint64_t v = get_number(meta, key);
+    return v <= UINT16_MAX ? (uint16_t)v : 0;
+}
+
+/* What a shell leaves alone. */
+static bool
+is_plain(const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789%+,-./:=@_";
+    return *word && !word[strspn(word, plain)];
+}
+
+static void
+put_word(struct buf *out, const char *word)
+{
+    if (is_plain(word)) {
+        buf_puts(out, word);
+        return;
+    }
+    buf_puts(out, "'");
+    for (; *word; word++)
+        buf_append(out, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    buf_puts(out, "'");
+}
+
+static void
+get_command(const json_t *meta, char *ret, size_t size)
+{
+    static const char cut[] = "\xe2\x80\xa6";
+    AUTO(buf) line = { .ceiling = 2 * META_MAX };
+    const json_t *words = json_object_get(meta, "cmd");
+    size_t n = json_array_size(words);
+    for (size_t i = 0; i < n && line.n < size; i++) {
+        const char *word = json_string_value(json_array_get(words, i));
+        buf_puts(&line, i ? " " : "");
+        put_word(&line, word ? word : "");
+    }
+    if (line.failed)
+        return;
+    bool is_cut = line.n >= size;
+    n = is_cut ? size - sizeof(cut) : line.n;
+    while (is_cut && (line.p[n] & 0xc0) == 0x80) /* no half of a character */
+        n--;
+    snprintf(ret, size, "%.*s%s", (int)n, buf_str(&line), is_cut ? cut : "");
+}
+
 int
 meta_parse(struct view text, struct session_facts *ret)
 {
@@ -54,6 +104,8 @@ meta_parse(struct view text, struct session_facts *ret)
     if (!meta)
         return ERR_DAMAGED;
     *ret = (struct session_facts){
+        .cols = get_size(meta, "cols"),
+        .rows = get_size(meta, "rows"),
         .started_at_ns = get_number(meta, "startedAtNs"),
         .ended_at_ns = get_number(meta, "endedAtNs"),
     };
@@ -62,6 +114,7 @@ meta_parse(struct view text, struct session_facts *ret)
         ret->id[0] = 0;
     get_text(meta, "name", ret->name, sizeof(ret->name));
     get_text(meta, "status", ret->status, sizeof(ret->status));
+    get_command(meta, ret->command, sizeof(ret->command));
     json_decref(meta);
     return 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A meta.json that parses is one with status `interrupted` afterwards, and keeps whatever
- * else was in it; what does not parse is left alone by both. */
+ * else was in it; what does not parse is left alone by both. A command line is text. */
 #include <jansson.h>
 
+#include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "session/meta_priv.h"
 
@@ -44,6 +45,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CHECK(!made.n);
         return 0;
     }
+    CHECK(utf8_is_text(facts.command, strlen(facts.command)));
     struct session_facts after;
     CHECK(meta_parse((struct view){ made.p, made.n }, &after) == 0);
     CHECK(!strcmp(after.status, "interrupted"));

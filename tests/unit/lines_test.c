@@ -185,24 +185,280 @@ what_is_no_plain_file_is_not_written_to(void **state)
     assert_int_equal(session_lines_fd(&l), -1);
 }
 
+/* -- reading -- */
+
+/* "id ts anchor … text;" of each, into ctx. */
+static int
+note(void *ctx, const struct session_moment *m)
+{
+    struct buf *out = ctx;
+    buf_printf(out, "%llu %llu %llu ", (unsigned long long)m->id,
+               (unsigned long long)m->ts_ns, (unsigned long long)m->anchor_byte);
+    if (m->snapshot_id != SESSION_NONE)
+        buf_printf(out, "of %llu ", (unsigned long long)m->snapshot_id);
+    buf_puts(out, m->is_delivered ? "typed " : "");
+    buf_append(out, m->text.p, m->text.n);
+    return buf_puts(out, ";");
+}
+
+/* What is read of the file that holds these bytes, and which lines are not. */
 static void
-snapshots_are_read_back_from_what_is_a_line(void **state)
+assert_read(enum session_moment_kind kind, struct view file, const char *want,
+            uint64_t unread, uint64_t first)
+{
+    AUTO(buf) seen = { 0 };
+    struct session_unread bad = { 0 };
+    assert_int_equal(file_replace(FILE_NAME, file, false, NULL), 0);
+    assert_int_equal(session_moments_read(FILE_NAME, kind, note, &seen, &bad), 0);
+    assert_string_equal(buf_str(&seen), want);
+    assert_int_equal(bad.lines, unread);
+    assert_int_equal(bad.first, first);
+}
+
+#define BYTES(literal)                                  \
+    {                                                   \
+        (const uint8_t *)(literal), sizeof(literal) - 1 \
+    }
+
+/* One line of each kind, and how note() writes it. */
+#define ONE      "{\"id\":1,\"ts_ns\":2,\"label\":\"x\",\"kind\":\"auto\",\"anchor_byte\":3}"
+#define ONE_SEEN "1 2 3 x;"
+
+static void
+what_was_written_is_read(void **state)
+{
+    (void)state;
+    AUTO(buf) text = { 0 };
+    session_snapshot_line(&text, UINT64_MAX, 2, text_view("a\"},{\n\\\x01\xff\xc3\xa4"),
+                          true, 3);
+    session_snapshot_line(&text, 0, 0, (struct view){ 0 }, false, UINT64_MAX);
+    assert_read(SESSION_SNAPSHOT, (struct view){ text.p, text.n },
+                "18446744073709551615 2 3 a\"},{\n\\\x01\xef\xbf\xbd\xc3\xa4;"
+                "0 0 18446744073709551615 ;",
+                0, 0);
+    buf_clear(&text);
+    struct session_instruction i = { .id = 1,
+                                     .ts_ns = 2,
+                                     .anchor_byte = 3,
+                                     .snapshot_id = SESSION_NONE,
+                                     .row = SESSION_NO_ROW,
+                                     .text = text_view("do\tit\n") };
+    session_instruction_line(&text, &i);
+    i.snapshot_id = 0;
+    i.row = 0;
+    i.is_delivered = true;
+    session_instruction_line(&text, &i);
+    assert_read(SESSION_INSTRUCTION, (struct view){ text.p, text.n },
+                "1 2 3 do\tit\n;1 2 3 of 0 typed do\tit\n;", 0, 0);
+}
+
+static void
+strings_are_read_as_json_has_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want; /* NULL: it is no string */
+    } cases[] = {
+        { "", "" },
+        { "\\\"\\\\\\/\\b\\f\\n\\r\\t", "\"\\/\b\f\n\r\t" },
+        { "\\u0041\\u00e4\\u20AC", "A\xc3\xa4\xe2\x82\xac" },
+        { "\\ud83d\\ude00!", "\xf0\x9f\x98\x80!" },
+        { "\\udbff\\udfff", "\xf4\x8f\xbf\xbf" },
+        { "\\ud83dx", "\xef\xbf\xbdx" },
+        { "\\ude00", "\xef\xbf\xbd" },
+        { "\\ud83d\\n", "\xef\xbf\xbd\n" },
+        { "\\ud83d\\ud83d\\ude00", "\xef\xbf\xbd\xf0\x9f\x98\x80" },
+        { "\\ud83d\\u0041", "\xef\xbf\xbd"
+                            "A" },
+        { "\xff\xe2\x80\xa8\x80", "\xef\xbf\xbd\xe2\x80\xa8\xef\xbf\xbd" },
+        { "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+        { "\t\x7f", "\t\x7f" },
+        { "\\x", NULL },
+        { "\\u12", NULL },
+        { "\\u12g4", NULL },
+        { "\\", NULL },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        AUTO(buf) line = { 0 };
+        AUTO(buf) want = { 0 };
+        buf_printf(&line, "{\"id\":1,\"ts_ns\":2,\"anchor_byte\":3,\"label\":\"%s\"}\n",
+                   cases[i].text);
+        if (cases[i].want)
+            buf_printf(&want, "1 2 3 %s;", cases[i].want);
+        assert_read(SESSION_SNAPSHOT, (struct view){ line.p, line.n }, buf_str(&want),
+                    !cases[i].want, !cases[i].want);
+    }
+}
+
+static void
+a_good_line_is_not_lost_beside_a_bad_one(void **state)
+{
+    (void)state;
+    static const struct {
+        struct view file;
+        const char *want;
+        uint64_t unread, first;
+    } cases[] = {
+        { BYTES(""), "", 0, 0 },
+        { BYTES("\n\r\n \n"), "", 0, 0 },
+        { BYTES(ONE), ONE_SEEN, 0, 0 }, /* its newline is all that was torn off */
+        { BYTES("\xef\xbb\xbf" ONE "\r\n"), ONE_SEEN, 0, 0 },
+        { BYTES(ONE ONE "\n" ONE " \t" ONE "\n"), ONE_SEEN ONE_SEEN ONE_SEEN ONE_SEEN, 0,
+          0 },
+        { BYTES("\0\0\0" ONE "\0\0" ONE "\0\n\0"), ONE_SEEN ONE_SEEN, 0, 0 },
+        { BYTES(ONE "\n{\"id\":1,\"ts_"), ONE_SEEN, 1, 2 },
+        { BYTES("{\"id\":1,\"ts_" ONE "\n"), ONE_SEEN, 1, 1 },
+        { BYTES("{\"id\":1,\"label\":\"ab" ONE "\n"), ONE_SEEN, 1, 1 },
+        { BYTES("{\"id\":1,\"label\":\"ab\0\0" ONE "\n"), ONE_SEEN, 1, 1 },
+        { BYTES("\n\n{\"id\n}\n" ONE "x\n" ONE), ONE_SEEN ONE_SEEN, 3, 3 },
+        { BYTES("[" ONE "]\n"), ONE_SEEN, 1, 1 },
+        { BYTES("{{{{\n" ONE), ONE_SEEN, 1, 1 },
+        { BYTES("{}\n[]\n1\n\"\"\nnull\n" ONE), ONE_SEEN, 5, 1 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_read(SESSION_SNAPSHOT, cases[i].file, cases[i].want, cases[i].unread,
+                    cases[i].first);
+}
+
+static void
+what_others_add_to_a_line_is_passed_over(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *more;
+        bool is_read;
+    } cases[] = {
+        { "\"x\":null", true },
+        { "\"x\":{\"id\":7,\"y\":[{},[],[1,-2.5e+3,\"a\\\"\"]]}", true },
+        { "\"x\":-1", true },
+        { "\"x\":1e400", true },
+        { "\"id\":1", true }, /* the last one counts */
+        { "\"id\":1.5", true },
+        { "\"delivered\":1", true },
+        { "\"label\":null", true },
+        { "\"label\":7", true },
+        { "\"x\":nul", false },
+        { "\"x\":", false },
+        { "\"x\"", false },
+        { "\"x\":[1", false },
+        { "\"x\":[1,]", false },
+        { "\"x\":{\"y\"}", false },
+        { "", false },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        AUTO(buf) line = { 0 };
+        buf_printf(&line, "{ \"id\" : 1 ,\"ts_ns\":2,\"anchor_byte\":3, %s }\n",
+                   cases[i].more);
+        assert_read(SESSION_SNAPSHOT, (struct view){ line.p, line.n },
+                    cases[i].is_read ? "1 2 3 ;" : "", !cases[i].is_read,
+                    !cases[i].is_read);
+    }
+}
+
+static void
+what_is_needed_and_not_there_makes_it_none(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "{\"ts_ns\":2,\"anchor_byte\":3,\"text\":\"x\"}",
+        "{\"id\":1,\"anchor_byte\":3,\"text\":\"x\"}",
+        "{\"id\":1,\"ts_ns\":2,\"text\":\"x\"}",
+        "{\"id\":1,\"ts_ns\":2,\"anchor_byte\":3}",
+        "{\"id\":1,\"ts_ns\":2,\"anchor_byte\":3,\"text\":null}",
+        "{\"id\":-1,\"ts_ns\":2,\"anchor_byte\":3,\"text\":\"x\"}",
+        "{\"id\":18446744073709551616,\"ts_ns\":2,\"anchor_byte\":3,\"text\":\"x\"}",
+        "{\"id\":\"1\",\"ts_ns\":2,\"anchor_byte\":3,\"text\":\"x\"}",
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_read(SESSION_INSTRUCTION, text_view(cases[i]), "", 1, 1);
+}
+
+static void
+fill_with(struct buf *b, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(buf_puts(b, text), 0);
+}
+
+static void
+long_lines_are_read_and_longer_ones_passed_over(void **state)
+{
+    (void)state;
+    AUTO(buf) file = { 0 };
+    AUTO(buf) want = { 0 };
+    buf_puts(&file, "{\"id\":1,\"ts_ns\":2,\"anchor_byte\":3,\"label\":\"");
+    fill_with(&file, "0123456789abcdef", 2 << 16); /* 2 MiB */
+    buf_puts(&file, "\"}\n" ONE "\n{\"id\":1,\"ts_ns\":2,\"anchor_byte\":3,\"label\":\"");
+    fill_with(&file, "0123456789abcdef", 17 << 16);
+    buf_puts(&file, "\"}\n" ONE "\n");
+    memset(buf_grow(&file, 20 << 20), 0, 20 << 20);
+    buf_puts(&file, ONE "\n");
+    buf_puts(&want, "1 2 3 ");
+    fill_with(&want, "0123456789abcdef", 2 << 16);
+    buf_puts(&want, ";" ONE_SEEN ONE_SEEN ONE_SEEN);
+    assert_read(SESSION_SNAPSHOT, (struct view){ file.p, file.n }, buf_str(&want), 1, 3);
+}
+
+static void
+braces_and_depth_cost_little(void **state)
+{
+    (void)state;
+    static const char *const parts[] = { "{",        "{\"a\":",    "[",
+                                         "{\"a\":[", "{\"a\":{},", "\"{\"" };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        AUTO(buf) file = { 0 };
+        fill_with(&file, "{\"a\":", 1);
+        fill_with(&file, parts[i], 1 << 20);
+        buf_puts(&file, "\n" ONE);
+        assert_read(SESSION_SNAPSHOT, (struct view){ file.p, file.n }, ONE_SEEN, 1, 1);
+    }
+}
+
+static void
+only_a_plain_file_is_read(void **state)
+{
+    (void)state;
+    AUTO(buf) seen = { 0 };
+    struct session_unread bad = { 7, 7 };
+    assert_int_equal(session_moments_read(FILE_NAME, SESSION_SNAPSHOT, note, &seen, &bad),
+                     0); /* there is none */
+    assert_int_equal(bad.lines, 0);
+    assert_int_equal(mkfifo(FILE_NAME, 0600), 0);
+    assert_int_equal(session_moments_read(FILE_NAME, SESSION_SNAPSHOT, note, &seen, &bad),
+                     -EINVAL);
+    unlink(FILE_NAME);
+    assert_int_equal(mkdir(FILE_NAME, 0700), 0);
+    assert_true(session_moments_read(FILE_NAME, SESSION_SNAPSHOT, note, &seen, &bad) < 0);
+    assert_int_equal(seen.n, 0);
+}
+
+static int
+refuse(void *ctx, const struct session_moment *m)
+{
+    (void)m;
+    return ++*(int *)ctx == 2 ? -EIO : 0;
+}
+
+static void
+whoever_reads_may_stop_it(void **state)
+{
+    (void)state;
+    int count = 0;
+    write_file(ONE "\n" ONE "\n" ONE "\n");
+    assert_int_equal(
+        session_moments_read(FILE_NAME, SESSION_SNAPSHOT, refuse, &count, NULL), -EIO);
+    assert_int_equal(count, 2);
+}
+
+static void
+snapshots_are_known_by_their_keys(void **state)
 {
     (void)state;
     AUTO(buf) keys = { 0 };
-    AUTO(buf) text = { 0 };
-    session_snapshot_line(&text, UINT64_MAX, 2, text_view("\"},{\n"), true, 3);
-    buf_puts(&text, "{\"id\":1,\"ts_ns\n\n[]\n{}\n"
-                    "{\"id\":1,\"ts_ns\":-1,\"anchor_byte\":1}\n"
-                    "{\"id\":18446744073709551616,\"ts_ns\":1,\"anchor_byte\":1}\n");
-    memset(buf_grow(&text, 2 << 20), '{', 2 << 20);
-    buf_puts(&text, "\n{ \"anchor_byte\" : 6, \"ts_ns\": 5, \"x\": null, \"id\":4 }\r\n"
-                    "{\"id\":7,\"ts_ns\":8,\"anchor_byte\":9}"); /* torn, as it seems */
     assert_int_equal(session_snapshot_keys(FILE_NAME, &keys), 0);
-    write_file(buf_str(&text));
+    write_file(ONE "\n[]\n{ \"anchor_byte\" : 6, \"ts_ns\": 5, \"id\":4 }\r\n");
     assert_int_equal(session_snapshot_keys(FILE_NAME, &keys), 0);
-    static const struct session_snapshot_key want[] = { { UINT64_MAX, 2, 3 },
-                                                        { 4, 5, 6 } };
+    static const struct session_snapshot_key want[] = { { 1, 2, 3 }, { 4, 5, 6 } };
     assert_int_equal(keys.n, sizeof(want));
     assert_memory_equal(keys.p, want, sizeof(want));
 }
@@ -218,7 +474,16 @@ main(void)
         KIT_IN_DIR(what_fits_half_is_taken_back_and_comes_later),
         KIT_IN_DIR(too_much_that_waits_is_told),
         KIT_IN_DIR(what_is_no_plain_file_is_not_written_to),
-        KIT_IN_DIR(snapshots_are_read_back_from_what_is_a_line),
+        KIT_IN_DIR(what_was_written_is_read),
+        KIT_IN_DIR(strings_are_read_as_json_has_them),
+        KIT_IN_DIR(a_good_line_is_not_lost_beside_a_bad_one),
+        KIT_IN_DIR(what_others_add_to_a_line_is_passed_over),
+        KIT_IN_DIR(what_is_needed_and_not_there_makes_it_none),
+        KIT_IN_DIR(long_lines_are_read_and_longer_ones_passed_over),
+        KIT_IN_DIR(braces_and_depth_cost_little),
+        KIT_IN_DIR(only_a_plain_file_is_read),
+        KIT_IN_DIR(whoever_reads_may_stop_it),
+        KIT_IN_DIR(snapshots_are_known_by_their_keys),
     };
     return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "session/folder.h"
 #include "session/home.h"
 #include "session/meta_priv.h"
@@ -678,6 +679,60 @@ a_meta_cut_at_any_byte_is_damaged(void **state)
         assert_int_equal(meta_parse((struct view){ text.p, n }, &facts), ERR_DAMAGED);
 }
 
+static void
+a_command_is_one_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *meta, *command;
+    } cases[] = {
+        { "{}", "" },
+        { "{\"cmd\":\"ls\"}", "" },
+        { "{\"cmd\":[]}", "" },
+        { "{\"cmd\":[\"claude\",\"--resume=a/b\"]}", "claude --resume=a/b" },
+        { "{\"cmd\":[\"sh\",\"-c\",\"echo it's x\"]}", "sh -c 'echo it'\\''s x'" },
+        { "{\"cmd\":[\"x\",\"\",7,null]}", "x '' '' ''" },
+        { "{\"cmd\":[\"\xc3\xa4\"]}", "'\xc3\xa4'" },
+    };
+    struct session_facts facts;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(meta_parse(text_view(cases[i].meta), &facts), 0);
+        assert_string_equal(facts.command, cases[i].command);
+    }
+}
+
+static void
+a_long_command_is_cut_between_characters(void **state)
+{
+    (void)state;
+    for (size_t before = 0; before < 4; before++) {
+        AUTO(buf) meta = { 0 };
+        struct session_facts facts;
+        buf_printf(&meta, "{\"cmd\":[\"%.*s", (int)before, "abcd");
+        for (int i = 0; i < 1000; i++)
+            buf_puts(&meta, "\xe2\x82\xac");
+        buf_puts(&meta, "\"]}");
+        assert_int_equal(meta_parse((struct view){ meta.p, meta.n }, &facts), 0);
+        size_t n = strlen(facts.command);
+        assert_true(n > sizeof(facts.command) - 8);
+        assert_true(utf8_is_text(facts.command, n));
+        assert_string_equal(facts.command + n - 3, "\xe2\x80\xa6");
+    }
+}
+
+static void
+a_size_that_no_terminal_has_is_none(void **state)
+{
+    (void)state;
+    struct session_facts facts;
+    assert_int_equal(meta_parse(text_view("{\"cols\":120,\"rows\":40}"), &facts), 0);
+    assert_int_equal(facts.cols, 120);
+    assert_int_equal(facts.rows, 40);
+    assert_int_equal(meta_parse(text_view("{\"cols\":65536,\"rows\":\"x\"}"), &facts), 0);
+    assert_int_equal(facts.cols, 0);
+    assert_int_equal(facts.rows, 0);
+}
+
 int
 main(void)
 {
@@ -703,6 +758,9 @@ main(void)
         KIT_IN_DIR(an_interrupted_meta_keeps_all_else_in_its_order),
         KIT_IN_DIR(a_meta_that_is_missing_or_damaged_is_made),
         cmocka_unit_test(a_meta_cut_at_any_byte_is_damaged),
+        cmocka_unit_test(a_command_is_one_line),
+        cmocka_unit_test(a_long_command_is_cut_between_characters),
+        cmocka_unit_test(a_size_that_no_terminal_has_is_none),
     };
     return cmocka_run_group_tests_name("session", tests, NULL, NULL);
 }
