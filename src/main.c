@@ -11,9 +11,10 @@
 #include "cli/option.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_record,   &cli_attach,   &cli_watch,  &cli_send,   &cli_stop,
-    &cli_instruct, &cli_snapshot, &cli_cat,    &cli_pack,   &cli_recover,
-    &cli_redact,   &cli_render,   &cli_verify, &cli_mirror,
+    &cli_record, &cli_attach,   &cli_watch,    &cli_send,
+    &cli_stop,   &cli_instruct, &cli_snapshot, &cli_cat,
+    &cli_pack,   &cli_recover,  &cli_redact,   &cli_render,
+    &cli_verify, &cli_mirror,   &cli_export,   &cli_branch_points,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -24,7 +25,7 @@ print_overview(FILE *to)
     fputs("usage: ahr COMMAND …\n\nThe flight recorder for coding agents.\n\n", to);
     for (size_t i = 0; i < COMMANDS; i++)
         if (commands[i]->summary)
-            fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+            fprintf(to, "  %-13s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\n'ahr help COMMAND' tells more; so does 'man ahr'.\n", to);
 }
 

@@ -17,6 +17,7 @@ struct cli_document {
     const char *format;
     enum play_order order;
     bool is_unmasked, has_times, has_instructions;
+    bool is_bare; /* no notices in it: its readers know no such item */
     const char
         *output; /* NULL: stdout; else it is replaced, or never left half-written */
     uint64_t to_byte, to_ns; /* as in play_load_options; 0: all */

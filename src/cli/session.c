@@ -34,6 +34,18 @@ cli_find(struct library_found *ret, const char *what, struct err *err)
     return 0;
 }
 
+int
+cli_session_choice(const struct cli_command *c, const char *option, int count,
+                   char **operands, const char **ret, struct err *err)
+{
+    bool is_asked = option && option != getenv("AHR_SESSION");
+    if (count + is_asked > 1)
+        return err_set(err, ERR_USAGE, "give one session at most; see 'ahr %s -h'",
+                       c->name);
+    *ret = count ? operands[0] : is_asked ? option : NULL;
+    return 0;
+}
+
 bool
 cli_is_live(const char *id)
 {

@@ -3,11 +3,16 @@
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
 
+#include "cli/command.h"
 #include "library/find.h"
 
 /* library_find(); and for a link where the recording itself lies: its tails and segments
  * are beside it, not beside the link. */
 int cli_find(struct library_found *ret, const char *what, struct err *err);
+/* SESSION, given as an operand or by --session; NULL: neither. $AHR_SESSION, which is
+ * that option's variable, says in which session we are, not which one is meant. */
+int cli_session_choice(const struct cli_command *c, const char *option, int count,
+                       char **operands, const char **ret, struct err *err);
 /* Is the session with this id being recorded? */
 bool cli_is_live(const char *id);
 

@@ -57,6 +57,7 @@ struct session_facts {
     char status[16];
     char command[1024]; /* one line as a shell would take it, cut off with "…" */
     uint16_t cols, rows;
+    int exit_code; /* < 0: none */
     uint64_t started_at_ns, ended_at_ns;
 };
 

@@ -54,6 +54,14 @@ get_size(const json_t *meta, const char *key)
     return v <= UINT16_MAX ? (uint16_t)v : 0;
 }
 
+static int
+get_exit_code(const json_t *meta)
+{
+    const json_t *v = json_object_get(meta, "exitCode");
+    json_int_t code = json_is_integer(v) ? json_integer_value(v) : -1;
+    return code >= 0 && code <= UINT8_MAX ? (int)code : -1;
+}
+
 /* What a shell leaves alone. */
 static bool
 is_plain(const char *word)
@@ -106,6 +114,7 @@ meta_parse(struct view text, struct session_facts *ret)
     *ret = (struct session_facts){
         .cols = get_size(meta, "cols"),
         .rows = get_size(meta, "rows"),
+        .exit_code = get_exit_code(meta),
         .started_at_ns = get_number(meta, "startedAtNs"),
         .ended_at_ns = get_number(meta, "endedAtNs"),
     };
