@@ -10,4 +10,10 @@
 /* Digits only (no sign, no space), at most `max`; 0, -EINVAL or -ERANGE. */
 int num_parse(struct view text, uint64_t max, uint64_t *ret);
 
+/*
+ * A decimal number, "12", "0.004526", "-0" or "1.5e3", times 10^places; digits behind
+ * that are cut off. 0; -EINVAL for what is none; -ERANGE below zero or above `max`.
+ */
+int num_parse_decimal(struct view text, unsigned places, uint64_t max, uint64_t *ret);
+
 #endif

@@ -29,6 +29,22 @@ utf8_next(const uint8_t *p, size_t n, uint32_t *ret_cp)
     return 0;
 }
 
+size_t
+utf8_stump(const uint8_t *p, size_t n, bool *ret_is_open)
+{
+    uint8_t lead = p[0], least = 0x80, most = 0xbf;
+    size_t size = lead < 0xc2 || lead > 0xf4 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (lead == 0xe0 || lead == 0xf0)
+        least = lead == 0xe0 ? 0xa0 : 0x90; /* less would be overlong */
+    if (lead == 0xed || lead == 0xf4)
+        most = lead == 0xed ? 0x9f : 0x8f; /* surrogates; past U+10FFFF */
+    size_t at = 1;
+    for (; at < size && at < n && p[at] >= least && p[at] <= most; at++)
+        least = 0x80, most = 0xbf;
+    *ret_is_open = at == n && at < size;
+    return at;
+}
+
 static bool
 is_all(const uint8_t *p, size_t n, bool may_control)
 {

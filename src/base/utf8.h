@@ -13,6 +13,10 @@
  * bytes at p are no UTF-8. n > 0 is what may be read.
  */
 int utf8_next(const uint8_t *p, size_t n, uint32_t *ret_cp);
+/* Of bytes that utf8_next() refuses: how many are the beginning of one character, at
+ * least
+ * 1. That is what becomes one U+FFFD. *ret_is_open: all n are, and it may go on. */
+size_t utf8_stump(const uint8_t *p, size_t n, bool *ret_is_open);
 /* Is all of it UTF-8? And without control characters (C0, DEL, C1)? */
 bool utf8_is_text(const void *p, size_t n);
 bool utf8_is_line(const void *p, size_t n);
