@@ -21,11 +21,12 @@
 #include "pty/child.h"
 #include "session/folder.h"
 #include "session/home.h"
+#include "session/lines.h"
 #include "session/meta.h"
 #include "term/term.h"
 
 struct args {
-    const char *out_file, *name, *role, *task, *parent, *ipc;
+    const char *out_file, *points, *name, *role, *task, *parent, *ipc;
     uint64_t quality, block_ms, cols, rows;
     int view, sync;
     bool is_forced, allows_self, keeps_input, is_redacting, is_detachable, is_background,
@@ -41,7 +42,7 @@ struct record {
     int in_fd;          /* -1: nothing is ever sent */
     bool is_out_terminal;
     char id[SESSION_ID_LEN + 1];
-    struct buf home, cwd, out_file, tape_path, done_tape_path;
+    struct buf home, cwd, out_file, points, tape_path, done_tape_path;
     struct library_found parent;
     struct host_options host;
 };
@@ -49,8 +50,8 @@ struct record {
 static void
 record_release(struct record *rec)
 {
-    struct buf *bufs[] = { &rec->home, &rec->cwd, &rec->out_file, &rec->tape_path,
-                           &rec->done_tape_path };
+    struct buf *bufs[] = { &rec->home,   &rec->cwd,       &rec->out_file,
+                           &rec->points, &rec->tape_path, &rec->done_tape_path };
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_release(bufs[i]);
     library_found_release(&rec->parent);
@@ -82,8 +83,13 @@ check_args(const struct args *a, int count, char **argv, struct err *err)
     if (a->out_file && !is_file_name(a->out_file))
         return err_set(err, ERR_USAGE, "--out-file: '%s' is no name of a file",
                        a->out_file);
-    if (a->is_forced && !a->out_file)
-        return err_set(err, ERR_USAGE, "--force is for --out-file");
+    if (a->points && !is_file_name(a->points))
+        return err_set(err, ERR_USAGE, "--out-branch-points: '%s' is no name of a file",
+                       a->points);
+    if (a->is_forced && !a->out_file && !a->points)
+        return err_set(err, ERR_USAGE,
+                       "--force is for --out-file and "
+                       "--out-branch-points");
     return 0;
 }
 
@@ -118,24 +124,79 @@ find_parent(struct record *rec, struct err *err)
     return 0;
 }
 
+static void
+make_absolute(struct buf *ret, const char *cwd, const char *path)
+{
+    bool is_absolute = *path == '/';
+    buf_printf(ret, "%s%s%s", is_absolute ? "" : cwd, is_absolute ? "" : "/", path);
+}
+
 static int
 find_folder(struct record *rec, struct err *err)
 {
     char cwd[PATH_MAX] = "";
-    const char *out = rec->args->out_file;
+    const char *out = rec->args->out_file, *points = rec->args->points;
     int r = session_home(&rec->home, err);
     if (r < 0)
         return r;
     /* One that was removed under us matters only to what is named from it. */
-    if (!getcwd(cwd, sizeof(cwd)) && out && *out != '/')
+    if (!getcwd(cwd, sizeof(cwd)) && ((out && *out != '/') || (points && *points != '/')))
         return err_sys(err, "cannot tell the current folder");
     buf_puts(&rec->cwd, cwd);
     if (out)
-        buf_printf(&rec->out_file, "%s%s%s", *out == '/' ? "" : cwd,
-                   *out == '/' ? "" : "/", out);
-    return rec->home.failed | rec->cwd.failed | rec->out_file.failed
+        make_absolute(&rec->out_file, cwd, out);
+    if (points)
+        make_absolute(&rec->points, cwd, points);
+    return rec->home.failed | rec->cwd.failed | rec->out_file.failed | rec->points.failed
                ? err_code(err, -ENOMEM, "cannot record")
                : 0;
+}
+
+/* -- the file for branch points: what is wrong with it is better known now -- */
+
+/* Is it a file of the recording that goes to the out-file? */
+static bool
+is_of_out_file(struct record *rec, const char *path)
+{
+    static const char *const siblings[] = { SESSION_META, SESSION_SNAPSHOTS,
+                                            SESSION_INSTRUCTIONS };
+    const char *out = buf_str(&rec->out_file);
+    bool is_one = !strcmp(path, out);
+    for (size_t i = 0; i < sizeof(siblings) / sizeof(siblings[0]); i++) {
+        AUTO(buf) sibling = { 0 };
+        session_sibling_path(out, siblings[i], &sibling);
+        is_one |= !strcmp(path, buf_str(&sibling));
+    }
+    return is_one;
+}
+
+static int
+make_folder_of(const char *path)
+{
+    AUTO(buf) dir = { .ceiling = PATH_MAX };
+    if (buf_append(&dir, path, file_dir_len(path)) < 0)
+        return -ENAMETOOLONG;
+    int r = file_make_dirs(buf_str(&dir));
+    return r < 0 ? r : access(buf_str(&dir), W_OK | X_OK) < 0 ? -errno : 0;
+}
+
+static int
+check_points(struct record *rec, struct err *err)
+{
+    const char *path = buf_str(&rec->points), *name = rec->args->points;
+    struct stat st;
+    if (rec->args->out_file && is_of_out_file(rec, path))
+        return err_set(err, ERR_USAGE,
+                       "--out-branch-points and --out-file cannot both be '%s'", name);
+    bool exists = stat(path, &st) == 0;
+    if (exists && !S_ISREG(st.st_mode))
+        return err_set(err, -EEXIST, "cannot replace '%s': it is no regular file", name);
+    if (exists && !rec->args->is_forced)
+        return err_set(err, -EEXIST,
+                       "'%s' exists already; choose another name, or say --force", name);
+    int r = make_folder_of(path);
+    return r < 0 ? err_code(err, r == -ENOENT ? -ENOTDIR : r, "cannot write '%s'", name)
+                 : 0;
 }
 
 /* -- the recorder's socket -- */
@@ -291,6 +352,8 @@ prepare(struct record *rec, char **argv, struct err *err)
     struct host_options *h = &rec->host;
     clock_start(&h->clock);
     int r = find_folder(rec, err);
+    if (!r && a->points)
+        r = check_points(rec, err);
     if (!r)
         r = find_parent(rec, err);
     if (!r && session_id_make(h->clock.real_ns, rec->id, h->uuid) < 0)
@@ -308,6 +371,7 @@ prepare(struct record *rec, char **argv, struct err *err)
     h->id = rec->id;
     h->out_file = a->out_file ? buf_str(&rec->out_file) : NULL;
     h->is_forced = a->is_forced;
+    h->points_path = a->points ? buf_str(&rec->points) : NULL;
     h->argv = argv;
     h->envp = environ;
     h->cwd = rec->cwd.n ? buf_str(&rec->cwd) : NULL;
@@ -410,8 +474,10 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
 static const struct cli_option options[] = {
     { "out-file", 0, CLI_TEXT, offsetof(struct args, out_file), "FILE.ahr",
       "record to this file, not into the library", 0, 0 },
+    { "out-branch-points", 0, CLI_TEXT, offsetof(struct args, points), "FILE.json",
+      "write the branch points to this file at the end", 0, 0 },
     { "force", 0, CLI_FLAG, offsetof(struct args, is_forced), NULL,
-      "replace an --out-file that is there", 0, 0 },
+      "replace an --out-file or --out-branch-points that is there", 0, 0 },
     { "brotli-q", 0, CLI_NUMBER, offsetof(struct args, quality), "N",
       "compression, 0 to 11 (4)", 0, 11 },
     { "block-ms", 0, CLI_NUMBER, offsetof(struct args, block_ms), "N",
@@ -451,7 +517,8 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_record = {
     "record",
-    "[--out-file FILE.ahr [--force]] [--brotli-q N] [--block-ms N] [--cols N] [--rows N] "
+    "[--out-file FILE.ahr] [--out-branch-points FILE.json] [--force] [--brotli-q N] "
+    "[--block-ms N] [--cols N] [--rows N] "
     "[--view auto|on|off] [--input] [--redact] [--ipc auto|uds|tcp:HOST:PORT|off] "
     "[--allow-self] [--sync none|interval|block|always] "
     "[--detach] [--background] [--name NAME] [--role ROLE] [--task TEXT] "

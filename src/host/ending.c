@@ -3,8 +3,8 @@
  * ending.c -- how a session ends, and what is said of it.
  *
  * The child has exited by itself, or was told to: then what is left in the PTY is read,
- * the recording finished, its facts written, its folder moved, and the client told, in
- * this order.
+ * the recording finished, its facts written, its folder moved, its branch points made if
+ * they were asked for, and the client told, in this order.
  */
 #include <errno.h>
 #include <signal.h>
@@ -136,21 +136,18 @@ judge(struct host *h)
 }
 
 static void
-tell_end(struct host *h, uint64_t flags, const char *text)
+tell_end(struct host *h)
 {
     const struct session_meta *m = &h->meta;
+    const char *text = h->end_err.text;
     int signo = h->stop_signo                 ? h->stop_signo
                 : WIFSIGNALED(h->wait_status) ? WTERMSIG(h->wait_status)
                                               : 0;
-    if (m->is_suspect)
-        flags |= IPC_ENDED_SUSPECT;
-    if (!(flags & IPC_ENDED_LEFT)) /* else it is not known to be on the disk */
-        host_pay(h, true);
     host_dismiss(h, &(struct ipc_message){
                         .selector = IPC_ENDED,
                         .field = { m->status, (uint64_t)m->exit_code, (uint64_t)signo,
                                    m->total_bytes, m->missing_bytes,
-                                   m->ended_at_ns - m->started_at_ns, flags },
+                                   m->ended_at_ns - m->started_at_ns, h->end_flags },
                         .bytes = { (const uint8_t *)text, strlen(text) },
                     });
 }
@@ -180,13 +177,13 @@ static void
 finish(struct host *h)
 {
     struct tape_writer_status st;
-    struct err err = { 0 };
+    struct err *err = &h->end_err;
     uint64_t off = h->recorder.byte_off;
     host_show(h, recorder_flush(&h->recorder), off);
     judge(h);
     host_tell_trouble(h);
     host_doors_close(h);
-    int r = recorder_finish(&h->recorder, &st, &err);
+    int r = recorder_finish(&h->recorder, &st, err);
     host_notes_finish(h); /* until then the tape may sync them */
     h->is_over = true;
     if (st.trouble.code)
@@ -195,18 +192,23 @@ finish(struct host *h)
     h->meta.gaps = st.gaps;
     h->meta.missing_bytes = st.dropped_bytes + st.unsaved_bytes;
     h->meta.is_suspect = st.is_suspect;
-    r = put_away(h, r, &err);
-    host_log(h, "%s%s%s", session_status_name(h->meta.status), r ? ": " : "", err.text);
-    tell_end(h,
-             r == -ESTALE ? IPC_ENDED_ASTRAY
-             : r          ? IPC_ENDED_LEFT
-                          : 0,
-             r ? err.text : "");
+    r = put_away(h, r, err);
+    if (!r)
+        err->text[0] = 0;
+    host_log(h, "%s%s%s", session_status_name(h->meta.status), r ? ": " : "", err->text);
+    h->end_flags = (r == -ESTALE ? IPC_ENDED_ASTRAY
+                    : r          ? IPC_ENDED_LEFT
+                                 : 0) |
+                   (st.is_suspect ? IPC_ENDED_SUSPECT : 0);
+    if (!(h->end_flags & IPC_ENDED_LEFT)) /* else it is not known to be on the disk */
+        host_pay(h, true);
 }
 
 void
 host_try_leave(struct host *h)
 {
+    if (h->points_pid)
+        return;
     for (struct conn *c = h->conns, *next; c; c = next) {
         next = c->next;
         if (!conn_has_waiting(c, &h->reel))
@@ -229,6 +231,14 @@ on_leave(uv_timer_t *timer)
 }
 
 void
+host_conclude(struct host *h)
+{
+    tell_end(h);
+    uv_timer_start(&h->leave_timer, on_leave, LEAVE_MS, 0);
+    host_try_leave(h);
+}
+
+void
 host_try_finish(struct host *h)
 {
     if (h->is_over)
@@ -245,6 +255,6 @@ host_try_finish(struct host *h)
     finish(h);
     uv_poll_stop(&h->pty_poll);
     h->pty_events = 0;
-    uv_timer_start(&h->leave_timer, on_leave, LEAVE_MS, 0);
-    host_try_leave(h);
+    if (!host_make_points(h))
+        host_conclude(h);
 }

@@ -76,7 +76,7 @@ leave_terminal(struct host *h)
                    h->child.gate_fd,  h->child.errno_fd, h->slave_fd,
                    h->folder.lock_fd, h->doors[0].fd,    h->doors[1].fd };
     keep_only(keep, sizeof(keep) / sizeof(keep[0]));
-    umask(0077);
+    h->user_umask = umask(0077);
 }
 
 /* -- the start -- */
@@ -233,6 +233,7 @@ init(struct host *h, const struct host_options *opt, int link_fd)
                         .log_fd = -1,
                         .slave_fd = -1,
                         .tty_fd = -1,
+                        .points_said_fd = -1,
                         .cols = opt->cols,
                         .rows = opt->rows };
     h->link = host_add_conn(h, link_fd, CONN_LINK);

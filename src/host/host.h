@@ -23,8 +23,9 @@ struct host_options {
     const char *id;
     uint8_t uuid[16];
     struct clock clock;
-    const char *out_file; /* absolute; NULL: into the library */
-    bool is_forced;       /* … in place of what is there */
+    const char *out_file;    /* absolute; NULL: into the library */
+    bool is_forced;          /* … in place of what is there */
+    const char *points_path; /* absolute: where branch points go at the end; NULL: no */
 
     char *const *argv, *const *envp; /* of the command */
     const char *cwd, *name, *role, *task, *parent;

@@ -15,6 +15,8 @@
  *   requests.c     what clients ask for
  *   notes.c        snapshots and instructions
  *   ending.c       how a session ends, and what is said of it
+ *   points.c       its branch points, made at the end
+ *   program.c      this program once more, as another command
  */
 #ifndef HOST_HOST_PRIV_H
 #define HOST_HOST_PRIV_H
@@ -71,6 +73,7 @@ struct host {
     int slave_fd; /* ours: as long as it is open, reading never meets an end */
     int tty_fd;   /* the client's terminal, to be put back; -1: none */
     int log_fd;
+    mode_t user_umask;
 
     struct redact *redact;
     struct buf cmd; /* the command line, masked, each with its NUL */
@@ -140,9 +143,17 @@ struct host {
     bool has_exited;
     int wait_status;
     uint64_t exit_at_ns; /* monotonic */
-    bool is_over;        /* all is on disk, IPC_ENDED is sent */
+    bool is_over;        /* all is on disk */
+    uint64_t end_flags;  /* IPC_ENDED_… */
+    struct err end_err;  /* what these tell */
     bool has_told_trouble;
     char trouble[sizeof(((struct err *)0)->text)]; /* the latest; "": none */
+
+    /* points.c */
+    pid_t points_pid;   /* 0: none runs */
+    int points_said_fd; /* its standard error; -1: none */
+    bool is_points_late;
+    uv_timer_t points_timer;
 };
 
 /* -- loop.c -- */
@@ -264,8 +275,22 @@ void host_try_finish(struct host *h);
 /* Tells of new trouble with the disk. */
 void host_tell_trouble(struct host *h);
 void host_say_trouble(struct host *h, const char *text);
+/* Nothing is left to do: everyone is told of the end. */
+void host_conclude(struct host *h);
 /* All is over: leaves the loop when nobody has anything to read any more. */
 void host_try_leave(struct host *h);
+
+/* -- points.c -- */
+
+/* True: they are being made, and host_conclude() is called when they are. */
+bool host_make_points(struct host *h);
+/* SIGCHLD */
+void host_reap_points(struct host *h);
+
+/* -- program.c -- */
+
+/* Starts `ahr` with these arguments; from_fd, if there is one, is its to_fd. */
+int host_spawn(char *const *argv, int from_fd, int to_fd, pid_t *ret_pid);
 
 /* -- facts.c -- */
 

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,28 +26,6 @@ enum {
 };
 
 /* -- the process -- */
-
-static int
-spawn(pid_t *ret_pid, int fd)
-{
-    static char name[] = "ahr", what[] = "mirror";
-    char *argv[] = { name, what, NULL };
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, fd, STDIN_FILENO);
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setsigmask(&attr, &none);
-    posix_spawnattr_setsigdefault(&attr, &all);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int r = posix_spawn(ret_pid, "/proc/self/exe", &files, &attr, argv, environ);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&files);
-    return -r;
-}
 
 static void
 begin(struct host *h, struct conn *c)
@@ -77,10 +54,11 @@ start(struct host *h)
         return -EAGAIN;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return -errno;
-    int r = spawn(&h->mirror_pid, ends[1]);
+    static char name[] = "ahr", what[] = "mirror";
+    char *argv[] = { name, what, NULL };
+    int r = host_spawn(argv, ends[1], STDIN_FILENO, &h->mirror_pid);
     close(ends[1]);
     if (r < 0) {
-        h->mirror_pid = 0;
         close(ends[0]);
         return r;
     }

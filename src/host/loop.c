@@ -189,6 +189,7 @@ on_signal(uv_signal_t *signal, int signo)
         host_stop(h, signo);
     host_reap_mirror(h);
     host_reap(h);
+    host_reap_points(h);
     host_loop_update(h);
 }
 
@@ -220,7 +221,8 @@ init_timers(struct host *h)
     uv_timer_t *timers[] = { &h->tape_timer,  &h->rest_timer,  &h->input_timer,
                              &h->door_timer,  &h->talk_timer,  &h->watch_timer,
                              &h->skip_timer,  &h->care_timer,  &h->mirror_timer,
-                             &h->grace_timer, &h->drain_timer, &h->leave_timer };
+                             &h->grace_timer, &h->drain_timer, &h->leave_timer,
+                             &h->points_timer };
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
         uv_timer_init(&h->loop, timers[i]);
         timers[i]->data = h;
