@@ -50,7 +50,7 @@ struct play_out {
     const struct play_about *about; /* borrowed */
     struct json json;               /* into out, for those that need it */
     uint64_t items, lines;          /* counted by play_report before each item */
-    uint64_t state[4];              /* the format's own; zero at the beginning */
+    uint64_t state[8];              /* the format's own; zero at the beginning */
     struct buf held;                /* … and what it cannot write yet, some 256 KiB */
 };
 

@@ -147,9 +147,8 @@ parse_colour(struct view spec, uint32_t *ret)
     return true;
 }
 
-/* What the colours are when nobody has changed them. */
-static uint32_t
-default_colour(unsigned which)
+uint32_t
+term_default_colour(unsigned which)
 {
     static const uint32_t first[16] = {
         0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
@@ -208,7 +207,7 @@ set_or_tell(struct term *t, unsigned which, const char *prefix, struct view spec
         return;
     }
     if (!term_colour(t, which, &rgb))
-        rgb = default_colour(which);
+        rgb = term_default_colour(which);
     uint32_t r = rgb >> 16, g = rgb >> 8 & 0xff, b = rgb & 0xff;
     term_reply(t, "\x1b]%s;rgb:%02x%02x/%02x%02x/%02x%02x%s", prefix, r, r, g, g, b, b,
                by == '\\' ? "\x1b\\" : "\a");

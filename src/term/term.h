@@ -97,6 +97,8 @@ uint64_t term_bells(const struct term *t);
  * 0xrrggbb. False when it is the terminal's own. */
 enum { TERM_COLOUR_FG = 256, TERM_COLOUR_BG = 257, TERM_COLOUR_CURSOR = 258 };
 bool term_colour(const struct term *t, unsigned which, uint32_t *ret_rgb);
+/* What these are when nobody has changed them. */
+uint32_t term_default_colour(unsigned which);
 
 struct term_cell {
     struct view

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <utf8proc.h>
 
+#include "base/utf8.h"
+
 _Static_assert(UTF8PROC_BOUNDCLASS_OTHER == 1, "as TERM_CLASS_PLAIN has it");
 _Static_assert(UTF8PROC_BOUNDCLASS_CONTROL == 4, "as TERM_CLASS_CONTROL has it");
 
@@ -85,15 +87,46 @@ term_join_slow(struct term_join *j, uint32_t rune, uint8_t rune_class)
     return joins;
 }
 
+static bool
+widens(uint32_t first, uint8_t first_class, uint32_t rune, uint8_t rune_class)
+{
+    if (rune == 0xfe0f) {
+        bool is_key = first == '#' || first == '*' || (first >= '0' && first <= '9');
+        return is_key ||
+               break_of(first_class) == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC;
+    }
+    return break_of(rune_class) == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR ||
+           (rune_class & TERM_CLASS_WIDTH) == 2;
+}
+
 bool
 term_class_widens(struct term_widths *w, uint32_t first, uint32_t rune,
                   uint8_t rune_class)
 {
-    if (rune == 0xfe0f) {
-        bool is_key = first == '#' || first == '*' || (first >= '0' && first <= '9');
-        return is_key || break_of(term_class(w, first)) ==
-                             UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC;
+    return widens(first, term_class(w, first), rune, rune_class);
+}
+
+size_t
+term_cluster_next(struct view text, unsigned *ret_width)
+{
+    uint32_t first = 0, rune;
+    uint8_t first_class = 0;
+    struct term_join join = { 0 };
+    size_t at = 0;
+    *ret_width = 1;
+    for (int n; at < text.n && (n = utf8_next(text.p + at, text.n - at, &rune)) > 0;) {
+        uint8_t class = classify(rune);
+        bool joins = term_join_slow(&join, rune, class);
+        if (at && !joins && class & TERM_CLASS_WIDTH)
+            break;
+        if (!at) {
+            first = rune;
+            first_class = class;
+            *ret_width = class & TERM_CLASS_WIDTH;
+        } else if (widens(first, first_class, rune, class)) {
+            *ret_width = 2;
+        }
+        at += (size_t)n;
     }
-    return break_of(rune_class) == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR ||
-           (rune_class & TERM_CLASS_WIDTH) == 2;
+    return at ? at : 1;
 }

@@ -9,7 +9,8 @@
 #define TERM_WIDTH_H
 
 #include <stdbool.h>
-#include <stdint.h>
+
+#include "base/buf.h"
 
 /* One byte a character: width, then its class of grapheme breaks. */
 enum {
@@ -66,5 +67,9 @@ term_may_join(const struct term_join *j, uint8_t rune_class)
 /* Does this character make its cluster two columns wide? `first` is the cluster's. */
 bool term_class_widens(struct term_widths *w, uint32_t first, uint32_t rune,
                        uint8_t rune_class);
+
+/* The cluster at the beginning of a text (UTF-8, not empty) as a cell would hold it: how
+ * many bytes it has; *ret_width: its columns. */
+size_t term_cluster_next(struct view text, unsigned *ret_width);
 
 #endif
