@@ -137,65 +137,6 @@ follow(unsigned start, unsigned window, unsigned whole, unsigned cursor)
     return start + window > whole ? whole - window : start;
 }
 
-static bool
-is_plain(const struct term_cell *cell)
-{
-    return cell->text.n == 1 && cell->text.p[0] >= 0x20 && cell->text.p[0] < 0x7f;
-}
-
-struct brush {
-    const struct term *session;
-    struct buf *out;
-    struct term_style style;
-    unsigned at; /* the column that the cursor stands in; UINT_MAX: not known */
-};
-
-static void
-set_style(struct brush *b, const struct term_style *style)
-{
-    if (!memcmp(style, &b->style, sizeof(*style)))
-        return;
-    if (style->link != b->style.link)
-        buf_printf(b->out, "\033]8;;%s\033\\", term_link_uri(b->session, style->link));
-    buf_puts(b->out, "\033[");
-    term_style_to_sgr(style, b->out);
-    buf_puts(b->out, "m");
-    b->style = *style;
-}
-
-/* A character that the window's edge cuts is blank there. */
-static void
-put_cell(struct brush *b, const struct term_cell *cell, unsigned col, unsigned end)
-{
-    static const struct term_style plain;
-    bool is_whole = cell->width && col + cell->width <= end;
-    if (!cell->text.n && !memcmp(&cell->style, &plain, sizeof(plain)))
-        return; /* so it is already */
-    if (b->at != col || (is_whole && cell->text.n && !is_plain(cell)))
-        buf_printf(b->out, "\033[%uG", col + 1);
-    set_style(b, &cell->style);
-    if (is_whole && cell->text.n)
-        buf_append(b->out, cell->text.p, cell->text.n);
-    else
-        buf_puts(b->out, " ");
-    /* How far a cluster moves the cursor is not for us to know. */
-    b->at = is_plain(cell) || !is_whole || !cell->text.n ? col + 1 : UINT32_MAX;
-}
-
-static void
-put_row(struct brush *b, const struct draw *d, unsigned row, unsigned cols)
-{
-    buf_printf(b->out, "\033[%uH", row + 1);
-    b->at = 0;
-    for (unsigned col = 0; col < cols; col++) {
-        struct term_cell cell;
-        term_cell_at(b->session, d->top + row, d->left + col, &cell);
-        if (!cell.width && col)
-            continue; /* the right half of the one before */
-        put_cell(b, &cell, col, cols);
-    }
-}
-
 static void
 put_mode(struct buf *out, unsigned number, bool is_on)
 {
@@ -233,8 +174,7 @@ put_cursor(const struct draw *d, const struct term *session, struct buf *out)
     put_mode(out, 5, term_modes(session).is_reverse);
     if (!c.is_visible)
         buf_puts(out, "\033[?25l");
-    buf_printf(out, "\033[m\033]8;;\033\\\033[%u;%uH", c.row - d->top + 1,
-               c.col - d->left + 1);
+    buf_printf(out, "\033[%u;%uH", c.row - d->top + 1, c.col - d->left + 1);
 }
 
 /* The window of the session's screen, as a screen of the terminal's size. */
@@ -242,13 +182,12 @@ static int
 make_want(struct draw *d, const struct term *session, bool has_modes)
 {
     AUTO(buf) bytes = { 0 };
-    struct brush b = { .session = session, .out = &bytes };
-    unsigned rows = term_rows(d->want), cols = term_cols(d->want);
-    rows = term_rows(session) < rows ? term_rows(session) : rows;
-    cols = term_cols(session) < cols ? term_cols(session) : cols;
+    struct term_window window = { .top = d->top,
+                                  .left = d->left,
+                                  .rows = term_rows(d->want),
+                                  .cols = term_cols(d->want) };
     buf_puts(&bytes, "\033c");
-    for (unsigned y = 0; y < rows; y++)
-        put_row(&b, d, y, cols);
+    term_blit(session, &window, &bytes);
     if (has_modes)
         put_modes(d, session, &bytes);
     put_cursor(d, session, &bytes);

@@ -195,6 +195,20 @@ void term_style_to_sgr(const struct term_style *style, struct buf *out);
  */
 int term_diff(const struct term *old, const struct term *now, struct buf *out);
 
+/* A part of a screen, and where it stands on another one. */
+struct term_window {
+    unsigned top, left;      /* in its own screen, at whose edges it is cut */
+    unsigned rows, cols;     /* at most */
+    unsigned at_row, at_col; /* on the other one, which must have room for it */
+    bool is_inverted;        /* as DECSCNM has it */
+    bool is_colourless;      /* attributes and links alone */
+};
+
+/* Appends what draws the window of src's screen on a terminal that is blank there and
+ * wraps by itself: some of term_diff()'s sequences. Its pen is the default one before and
+ * after; where the cursor is then is not said. */
+void term_blit(const struct term *src, const struct term_window *window, struct buf *out);
+
 /* Bytes that, fed to a fresh model of the same size, give the same screens, modes and
  * cursor (and scrollback, if asked). Stamps and marks are not in them. */
 int term_serialise(const struct term *t, bool with_scrollback, struct buf *out);

@@ -62,12 +62,13 @@ term_input_feed(struct term *t, struct view in, size_t step)
 }
 
 void
-term_input_look(struct buf *out, const struct term *t)
+term_input_cells(struct buf *out, const struct term *t, unsigned top, unsigned left,
+                 unsigned rows, unsigned cols)
 {
-    for (unsigned row = 0; row < term_rows(t); row++) {
-        for (unsigned col = 0; col < term_cols(t); col++) {
+    for (unsigned row = 0; row < rows; row++) {
+        for (unsigned col = 0; col < cols; col++) {
             struct term_cell cell;
-            term_cell_at(t, row, col, &cell);
+            term_cell_at(t, top + row, left + col, &cell);
             cell.style.attrs &= (uint16_t)~TERM_PROTECTED;
             buf_printf(out, "%u,%u %u ", row, col, cell.width);
             if (cell.text.n)
@@ -79,6 +80,12 @@ term_input_look(struct buf *out, const struct term *t)
             buf_printf(out, " %s\n", term_link_uri(t, cell.style.link));
         }
     }
+}
+
+void
+term_input_look(struct buf *out, const struct term *t)
+{
+    term_input_cells(out, t, 0, 0, term_rows(t), term_cols(t));
     struct term_cursor c = term_cursor(t);
     struct term_modes m = term_modes(t);
     buf_printf(out, "cursor %u %u %d %d\n", c.row, c.col, c.is_visible, (int)c.shape);

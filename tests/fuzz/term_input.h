@@ -16,6 +16,9 @@ struct term *term_input_new(struct view *in);
 void term_input_feed(struct term *t, struct view in, size_t step);
 /* What a person sees on the screen: no blank is other than a space. */
 void term_input_look(struct buf *out, const struct term *t);
+/* A part of it, without cursor and modes. */
+void term_input_cells(struct buf *out, const struct term *t, unsigned top, unsigned left,
+                      unsigned rows, unsigned cols);
 /* And what has scrolled off, and is wrapped, with the modes. */
 void term_input_lines(struct buf *out, const struct term *t);
 /* Aborts, showing both, when they are not the same. */
