@@ -3,7 +3,7 @@
  * client.c -- the loop of a client.
  *
  * poll() rather than the host's event loop: three descriptors, of which any may be a
- * regular file. Nothing here waits but signals_poll(), so that a terminal that takes
+ * regular file. Nothing here waits but pty_signals_poll(), so that a terminal that takes
  * nothing does not keep us from hearing a signal.
  */
 #include "client/client.h"
@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "client/client_priv.h"
-#include "client/signals_priv.h"
+#include "pty/signals.h"
 
 enum {
     WINDOW = 64 << 10, /* input that is on its way to the PTY, at most */
@@ -209,7 +209,7 @@ step(struct client *c)
         [OUT] = { .fd = wants_room || show_minds_reader(&c->show) ? c->show.out.fd : -1,
                   .events = wants_room ? POLLOUT : 0 },
     };
-    int n = signals_poll(fds, sizeof(fds) / sizeof(fds[0]), wait_ms(c, now_ns));
+    int n = pty_signals_poll(fds, sizeof(fds) / sizeof(fds[0]), wait_ms(c, now_ns));
     client_handle_signals(c);
     if (n <= 0 || c->is_done)
         return;
@@ -268,7 +268,7 @@ client_run(const struct client_options *opt, struct client_result *ret)
     };
     client_open_input(&c);
     show_init(&c.show, opt, &c.link, opt->cols, opt->rows);
-    signals_listen();
+    pty_signals_listen();
     if (opt->tty->fd >= 0 && pty_tty_set_raw(opt->tty) < 0)
         client_hang_up(&c); /* it went away meanwhile */
     subscribe(&c);

@@ -20,7 +20,7 @@ is_wary(const struct show *s, uint64_t now_ns)
 static bool
 is_too_slow(struct show *s, uint64_t now_ns)
 {
-    size_t waiting = output_waiting(&s->out);
+    size_t waiting = pty_output_waiting(&s->out);
     if (is_wary(s, now_ns))
         return waiting > WARY + s->picture_bytes;
     if (waiting <= FULL) {
@@ -65,7 +65,7 @@ lag_wait_ms(const struct show *s, uint64_t now_ns)
         int ms = ms_left(s->lag_ns, REST_MS, now_ns);
         return ms ? ms : -1;
     }
-    if (s->full_ns && output_waiting(&s->out) > FULL)
+    if (s->full_ns && pty_output_waiting(&s->out) > FULL)
         return ms_left(s->full_ns, LOOK_MS, now_ns);
     return -1;
 }
@@ -86,7 +86,7 @@ say_pause(struct show *s, bool is_paused, uint64_t off)
 void
 lag_pause(struct show *s)
 {
-    size_t waiting = output_waiting(&s->out);
+    size_t waiting = pty_output_waiting(&s->out);
     uint64_t off = s->next_off;
     if (s->is_paused)
         return;

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "client/queue_priv.h"
+#include "base/queue.h"
 #include "ipc/message.h"
 
 struct link {

@@ -22,7 +22,7 @@ show_init(struct show *s, const struct client_options *opt, struct link *link,
                         .s_rows = rows,
                         .may_pass = opt->kind == CLIENT_RECORD,
                         .model.tape = { opt->tape_path, opt->done_tape_path } };
-    output_open(&s->out, opt->out_fd);
+    pty_output_open(&s->out, opt->out_fd);
     s->way = !opt->is_out_terminal        ? SHOW_BYTES
              : opt->kind == CLIENT_RECORD ? SHOW_PASSING
                                           : SHOW_DRAWING;
@@ -31,7 +31,7 @@ show_init(struct show *s, const struct client_options *opt, struct link *link,
 void
 show_release(struct show *s)
 {
-    output_close(&s->out);
+    pty_output_close(&s->out);
     model_release(&s->model);
     draw_release(&s->draw);
     buf_release(&s->picture);
@@ -40,7 +40,7 @@ show_release(struct show *s)
 static void
 put(struct show *s, struct buf *bytes)
 {
-    output_put(&s->out, (struct view){ bytes->p, bytes->n });
+    pty_output_put(&s->out, (struct view){ bytes->p, bytes->n });
 }
 
 /* -- bytes -- */
@@ -49,7 +49,7 @@ static int
 put_bytes(void *ctx, struct view v)
 {
     struct show *s = ctx;
-    output_put(&s->out, v);
+    pty_output_put(&s->out, v);
     return s->out.is_gone ? -1 : 0;
 }
 
@@ -62,7 +62,7 @@ is_filling(const struct show *s)
 static void
 fill(struct show *s)
 {
-    if (!is_filling(s) || output_waiting(&s->out) >= PENDING_MAX)
+    if (!is_filling(s) || pty_output_waiting(&s->out) >= PENDING_MAX)
         return;
     uint64_t to = s->fill_to - s->next_off > FILL_STEP ? s->next_off + FILL_STEP
                                                        : s->fill_to;
@@ -80,7 +80,7 @@ take_bytes(struct show *s, uint64_t off, struct view v)
     uint64_t end = off + v.n;
     /* Who holds nobody up reads on; the recording has it for later. */
     bool is_full = (s->opt->kind == CLIENT_WATCH || s->is_stopping) &&
-                   output_waiting(&s->out) >= PENDING_MAX;
+                   pty_output_waiting(&s->out) >= PENDING_MAX;
     if (end <= s->next_off)
         return;
     if (is_filling(s) || is_full || off > s->next_off) {
@@ -88,7 +88,7 @@ take_bytes(struct show *s, uint64_t off, struct view v)
         return;
     }
     uint64_t done = s->next_off - off;
-    output_put(&s->out, (struct view){ v.p + done, v.n - (size_t)done });
+    pty_output_put(&s->out, (struct view){ v.p + done, v.n - (size_t)done });
     s->next_off = end;
 }
 
@@ -140,10 +140,10 @@ take_passing(struct show *s, struct view v)
 {
     if (s->is_paused || s->awaits_skip)
         return;
-    if (s->is_stopping && output_waiting(&s->out) >= PENDING_MAX)
+    if (s->is_stopping && pty_output_waiting(&s->out) >= PENDING_MAX)
         return;
     glance(&s->glance, v);
-    output_put(&s->out, v);
+    pty_output_put(&s->out, v);
 }
 
 /* -- what the host says -- */
@@ -308,7 +308,7 @@ calm(struct show *s)
         if (s->glance.is_alternate)
             buf_puts(&out, "\033[?1049l");
     }
-    output_try(&s->out, (struct view){ out.p, out.n });
+    pty_output_try(&s->out, (struct view){ out.p, out.n });
 }
 
 void
@@ -343,7 +343,7 @@ static void
 draw_now(struct show *s, uint64_t now_ns)
 {
     AUTO(buf) out = { 0 };
-    if (s->way != SHOW_DRAWING || s->is_paused || output_waiting(&s->out) ||
+    if (s->way != SHOW_DRAWING || s->is_paused || pty_output_waiting(&s->out) ||
         draw_wait_ms(&s->draw, s->model.term, now_ns) != 0)
         return;
     draw_picture(&s->draw, s->model.term, now_ns, &out);
@@ -361,9 +361,9 @@ show_step(struct show *s, uint64_t now_ns)
 int
 show_wait_ms(struct show *s, uint64_t now_ns)
 {
-    if (is_filling(s) && output_waiting(&s->out) < PENDING_MAX)
+    if (is_filling(s) && pty_output_waiting(&s->out) < PENDING_MAX)
         return 0;
-    if (s->way == SHOW_DRAWING && !s->is_paused && !output_waiting(&s->out))
+    if (s->way == SHOW_DRAWING && !s->is_paused && !pty_output_waiting(&s->out))
         return draw_wait_ms(&s->draw, s->model.term, now_ns);
     return lag_wait_ms(s, now_ns);
 }
@@ -371,14 +371,14 @@ show_wait_ms(struct show *s, uint64_t now_ns)
 bool
 show_wants_room(const struct show *s, uint64_t now_ns)
 {
-    return !s->out.is_gone && (output_waiting(&s->out) || lag_wants_room(s, now_ns));
+    return !s->out.is_gone && (pty_output_waiting(&s->out) || lag_wants_room(s, now_ns));
 }
 
 void
 show_has_room(struct show *s, uint64_t now_ns)
 {
-    output_flush(&s->out);
-    if (!output_waiting(&s->out)) {
+    pty_output_flush(&s->out);
+    if (!pty_output_waiting(&s->out)) {
         s->picture_bytes = 0;
         if (lag_wants_room(s, now_ns)) {
             s->lag_ns = now_ns;
@@ -397,7 +397,7 @@ show_minds_reader(const struct show *s)
 void
 show_lost_reader(struct show *s)
 {
-    output_lose(&s->out);
+    pty_output_lose(&s->out);
 }
 
 bool
@@ -405,11 +405,11 @@ show_takes_more(const struct show *s)
 {
     bool holds_up = s->way == SHOW_PASSING ||
                     (s->way == SHOW_BYTES && s->opt->kind == CLIENT_RECORD);
-    return s->is_stopping || !holds_up || output_waiting(&s->out) < PENDING_MAX;
+    return s->is_stopping || !holds_up || pty_output_waiting(&s->out) < PENDING_MAX;
 }
 
 bool
 show_is_done(const struct show *s)
 {
-    return !output_waiting(&s->out) && !is_filling(s);
+    return !pty_output_waiting(&s->out) && !is_filling(s);
 }

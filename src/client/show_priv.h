@@ -16,14 +16,14 @@
 #include "client/glance_priv.h"
 #include "client/link_priv.h"
 #include "client/model_priv.h"
-#include "client/output_priv.h"
+#include "pty/output.h"
 
 enum show_way { SHOW_BYTES, SHOW_PASSING, SHOW_DRAWING };
 
 struct show {
     const struct client_options *opt;
     struct link *link;
-    struct output out;
+    struct pty_output out;
     enum show_way way;
     uint64_t next_off;       /* of the output that comes next */
     uint16_t cols, rows;     /* of the terminal */

@@ -4,13 +4,13 @@
 
 #include "base/file.h"
 #include "client/client.h"
-#include "client/signals_priv.h"
 #include "ipc/message.h"
+#include "pty/signals.h"
 
 void
 client_hold_signals(void)
 {
-    signals_hold();
+    pty_signals_hold();
 }
 
 static int

@@ -2,7 +2,7 @@
 /* terminal.c -- what becomes of a client when its terminal or a signal says so. */
 #include "base/clock.h"
 #include "client/client_priv.h"
-#include "client/signals_priv.h"
+#include "pty/signals.h"
 
 enum {
     PATIENCE_MS =
@@ -60,7 +60,7 @@ client_suspend(struct client *c)
 {
     pty_tty_restore(c->opt->tty);
     show_suspend(&c->show);
-    signals_stop_self();
+    pty_signals_stop_self();
 }
 
 static void
@@ -115,7 +115,7 @@ stop(struct client *c, int signo)
 void
 client_handle_signals(struct client *c)
 {
-    for (int signo; (signo = signals_next());)
+    for (int signo; (signo = pty_signals_next());)
         switch (signo) {
         case SIGWINCH:
             client_tell_size(c);

@@ -683,7 +683,7 @@ flood(struct show *s)
                                      .tag = TAPE_DATA, .ts_ns = KIT_START, .bytes = v });
         show_output(s, off, v);
         show_step(s, clock_mono_ns());
-        assert_true(output_waiting(&s->out) < KEPT_MAX + BLOCK);
+        assert_true(pty_output_waiting(&s->out) < KEPT_MAX + BLOCK);
         assert_true(show_takes_more(s));
     }
     assert_int_equal(tape_writer_finish(tape, KIT_START, &ignored, &err), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* queue_priv.h -- bytes that go in at one end and out at the other. */
-#ifndef CLIENT_QUEUE_PRIV_H
-#define CLIENT_QUEUE_PRIV_H
+/* queue.h -- bytes that go in at one end and out at the other. */
+#ifndef BASE_QUEUE_H
+#define BASE_QUEUE_H
 
 #include "base/buf.h"
 

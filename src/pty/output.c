@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "client/output_priv.h"
+#include "pty/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,21 +13,21 @@
 enum { STEP = 512 }; /* written at once where a write may wait, after poll() */
 
 void
-output_open(struct output *o, int fd)
+pty_output_open(struct pty_output *o, int fd)
 {
     struct stat st;
     int own = pty_reopen_nonblock(fd, O_WRONLY);
-    *o = (struct output){ .fd = own >= 0 ? own : fd, .given_fd = fd };
+    *o = (struct pty_output){ .fd = own >= 0 ? own : fd, .given_fd = fd };
     if (own >= 0 || fstat(fd, &st) < 0)
         return;
     if (S_ISSOCK(st.st_mode))
-        o->kind = OUTPUT_SOCKET;
+        o->kind = PTY_OUTPUT_SOCKET;
     else if (S_ISFIFO(st.st_mode) || isatty(fd)) /* somebody else's */
-        o->kind = OUTPUT_WAITS;
+        o->kind = PTY_OUTPUT_WAITS;
 }
 
 void
-output_close(struct output *o)
+pty_output_close(struct pty_output *o)
 {
     if (o->fd != o->given_fd)
         close(o->fd);
@@ -35,13 +35,13 @@ output_close(struct output *o)
 }
 
 size_t
-output_waiting(const struct output *o)
+pty_output_waiting(const struct pty_output *o)
 {
     return queue_size(&o->waiting);
 }
 
 static void
-give_up(struct output *o, int error)
+give_up(struct pty_output *o, int error)
 {
     o->is_gone = true;
     o->error = error;
@@ -49,18 +49,18 @@ give_up(struct output *o, int error)
 }
 
 void
-output_lose(struct output *o)
+pty_output_lose(struct pty_output *o)
 {
     give_up(o, EPIPE);
 }
 
 /* How much of it is taken now. */
 static size_t
-write_now(struct output *o, struct view v)
+write_now(struct pty_output *o, struct view v)
 {
     size_t done = 0;
     while (done < v.n && !o->is_gone) {
-        ssize_t n = o->kind == OUTPUT_SOCKET
+        ssize_t n = o->kind == PTY_OUTPUT_SOCKET
                         ? send(o->fd, v.p + done, v.n - done, MSG_DONTWAIT | MSG_NOSIGNAL)
                         : write(o->fd, v.p + done, v.n - done);
         if (n < 0 && errno == EINTR)
@@ -78,10 +78,10 @@ write_now(struct output *o, struct view v)
 }
 
 void
-output_flush(struct output *o)
+pty_output_flush(struct pty_output *o)
 {
     struct view v = queue_view(&o->waiting);
-    if (o->kind == OUTPUT_WAITS && v.n > STEP)
+    if (o->kind == PTY_OUTPUT_WAITS && v.n > STEP)
         v.n = STEP;
     size_t n = write_now(o, v);
     if (!o->is_gone) /* else there is nothing left in it */
@@ -89,17 +89,18 @@ output_flush(struct output *o)
 }
 
 void
-output_put(struct output *o, struct view v)
+pty_output_put(struct pty_output *o, struct view v)
 {
     if (o->is_gone || !v.n)
         return;
-    size_t done = output_waiting(o) || o->kind == OUTPUT_WAITS ? 0 : write_now(o, v);
+    size_t done = pty_output_waiting(o) || o->kind == PTY_OUTPUT_WAITS ? 0
+                                                                       : write_now(o, v);
     if (done < v.n && !o->is_gone)
         queue_put(&o->waiting, (struct view){ v.p + done, v.n - done });
 }
 
 void
-output_try(struct output *o, struct view v)
+pty_output_try(struct pty_output *o, struct view v)
 {
     struct pollfd fd = { .fd = o->fd, .events = POLLOUT };
     if (!o->is_gone && poll(&fd, 1, 0) > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "client/signals_priv.h"
+#include "pty/signals.h"
 
 #include <signal.h>
 #include <time.h>
@@ -22,7 +22,7 @@ note(int signo)
 }
 
 void
-signals_hold(void)
+pty_signals_hold(void)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -34,7 +34,7 @@ signals_hold(void)
 }
 
 void
-signals_listen(void)
+pty_signals_listen(void)
 {
     struct sigaction now, act = { .sa_handler = note };
     for (size_t i = 0; i < COUNT; i++) {
@@ -46,7 +46,7 @@ signals_listen(void)
 }
 
 int
-signals_poll(struct pollfd *fds, size_t n, int timeout_ms)
+pty_signals_poll(struct pollfd *fds, size_t n, int timeout_ms)
 {
     struct timespec time = { .tv_sec = timeout_ms / 1000,
                              .tv_nsec = timeout_ms % 1000 * 1000000L };
@@ -54,7 +54,7 @@ signals_poll(struct pollfd *fds, size_t n, int timeout_ms)
 }
 
 int
-signals_next(void)
+pty_signals_next(void)
 {
     for (size_t i = 0; i < COUNT; i++)
         if (has_come[i]) {
@@ -65,7 +65,7 @@ signals_next(void)
 }
 
 void
-signals_stop_self(void)
+pty_signals_stop_self(void)
 {
     raise(SIGSTOP);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "client/queue_priv.h"
+#include "base/queue.h"
 
 size_t
 queue_size(const struct queue *q)
