@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/draw_priv.h"
 
-#include <errno.h>
-
 #include "pty/tty.h"
 
 enum {
@@ -12,85 +10,43 @@ enum {
     HOLD_MS = 100,      /* an update that is longer under way is shown as it is */
 };
 
-static struct term *
-make_screen(unsigned cols, unsigned rows)
-{
-    struct term_options how = term_options_default();
-    how.cols = cols;
-    how.rows = rows;
-    how.scrollback_rows = 0;
-    how.alternate_rows = 0;
-    return term_new(&how);
-}
-
 int
 draw_init(struct draw *d, unsigned cols, unsigned rows, bool mirrors_modes)
 {
-    *d = (struct draw){ .mirrors_modes = mirrors_modes,
-                        .is_stale = true,
-                        .shown = make_screen(cols, rows),
-                        .want = make_screen(cols, rows) };
-    if (d->shown && d->want)
-        return 0;
-    draw_release(d);
-    return -ENOMEM;
+    *d = (struct draw){ .mirrors_modes = mirrors_modes, .is_stale = true };
+    return term_canvas_init(&d->canvas, cols, rows);
 }
 
 void
 draw_release(struct draw *d)
 {
-    term_free(d->shown);
-    term_free(d->want);
+    term_canvas_release(&d->canvas);
     *d = (struct draw){ 0 };
 }
 
 /* -- the terminal -- */
 
-static void
-note(struct draw *d, const struct buf *out, size_t from)
-{
-    if (out->n > from)
-        term_feed(d->shown, out->p + from, out->n - from, 0);
-}
-
 void
 draw_begin(struct draw *d, struct buf *out)
 {
-    /* On its own screen first: keyboard modes of the one before are not ours to end. */
-    static const char bytes[] = "\030\033\\\033[?1049h" PTY_TTY_CALM "\033[H\033[2J";
-    if (d->is_on)
+    if (d->canvas.is_on)
         return;
-    d->is_on = d->is_stale = d->is_new = true;
-    term_feed(d->shown, "\033c", 2, 0);
-    size_t from = out->n;
-    buf_puts(out, bytes);
-    note(d, out, from);
+    d->is_stale = d->is_new = true;
+    term_canvas_begin(&d->canvas, PTY_TTY_TAKE, out);
 }
 
 void
 draw_end(struct draw *d, struct buf *out)
 {
-    if (!d->is_on)
-        return;
-    d->is_on = false;
-    term_feed(d->want, "\033c", 2, 0);
-    term_diff(d->shown, d->want, out); /* what PTY_TTY_CALM does not know of, too */
-    buf_puts(out, PTY_TTY_CALM "\033[?1049l");
+    if (d->canvas.is_on)
+        term_canvas_end(&d->canvas, PTY_TTY_GIVE, out);
 }
 
 void
 draw_resize(struct draw *d, unsigned cols, unsigned rows, struct buf *out)
 {
-    if (cols == term_cols(d->shown) && rows == term_rows(d->shown))
-        return;
-    term_resize(d->shown, cols, rows);
-    term_resize(d->want, cols, rows);
-    d->is_stale = true;
-    if (!d->is_on)
-        return;
-    size_t from = out->n;
-    buf_puts(out, "\033[m\033[H\033[2J");
-    note(d, out, from);
+    if (term_canvas_resize(&d->canvas, cols, rows, out))
+        d->is_stale = true;
 }
 
 /* -- when -- */
@@ -110,7 +66,7 @@ ms_until(uint64_t due_ns, uint64_t now_ns)
 int
 draw_wait_ms(struct draw *d, const struct term *session, uint64_t now_ns)
 {
-    if (!d->is_on || !d->is_stale)
+    if (!d->canvas.is_on || !d->is_stale)
         return -1;
     uint64_t due_ns = d->frame_bytes > FRAME_SMALL ? d->frame_ns + FRAME_MS * 1000000ULL
                                                    : 0;
@@ -123,19 +79,6 @@ draw_wait_ms(struct draw *d, const struct term *session, uint64_t now_ns)
 }
 
 /* -- what -- */
-
-/* One coordinate of the window: where it begins, so that the cursor is in it. */
-static unsigned
-follow(unsigned start, unsigned window, unsigned whole, unsigned cursor)
-{
-    if (whole <= window)
-        return 0;
-    if (cursor < start) /* with what stands above it, if it is all to be seen */
-        start = cursor < window ? 0 : cursor;
-    if (cursor >= start + window)
-        start = cursor - window + 1;
-    return start + window > whole ? whole - window : start;
-}
 
 static void
 put_mode(struct buf *out, unsigned number, bool is_on)
@@ -184,16 +127,15 @@ make_want(struct draw *d, const struct term *session, bool has_modes)
     AUTO(buf) bytes = { 0 };
     struct term_window window = { .top = d->top,
                                   .left = d->left,
-                                  .rows = term_rows(d->want),
-                                  .cols = term_cols(d->want) };
-    buf_puts(&bytes, "\033c");
+                                  .rows = term_rows(d->canvas.want),
+                                  .cols = term_cols(d->canvas.want) };
     term_blit(session, &window, &bytes);
     if (has_modes)
         put_modes(d, session, &bytes);
     put_cursor(d, session, &bytes);
     if (bytes.failed)
         return bytes.failed;
-    term_feed(d->want, bytes.p, bytes.n, 0);
+    term_canvas_paint(&d->canvas, (struct view){ bytes.p, bytes.n });
     return 0;
 }
 
@@ -201,8 +143,10 @@ static void
 move_window(struct draw *d, const struct term *session)
 {
     struct term_cursor c = term_cursor(session);
-    d->top = follow(d->top, term_rows(d->shown), term_rows(session), c.row);
-    d->left = follow(d->left, term_cols(d->shown), term_cols(session), c.col);
+    d->top = term_canvas_follow(d->top, term_rows(d->canvas.shown), term_rows(session),
+                                c.row);
+    d->left = term_canvas_follow(d->left, term_cols(d->canvas.shown), term_cols(session),
+                                 c.col);
 }
 
 void
@@ -213,9 +157,9 @@ draw_end_with(struct draw *d, const struct term *session, struct buf *out)
     if (make_want(d, session, false) < 0)
         return;
     /* Neither is for whoever comes next. */
-    term_feed(d->want, "\033[?25h\033[?5l\033[0 q", 16, 0);
+    term_feed(d->canvas.want, "\033[?25h\033[?5l\033[0 q", 16, 0);
     buf_puts(out, "\033[H\033[2J");
-    term_diff(NULL, d->want, out);
+    term_diff(NULL, d->canvas.want, out);
 }
 
 /* However often, once a picture. */
@@ -231,7 +175,7 @@ ring(struct draw *d, uint64_t bells, struct buf *out)
 int
 draw_picture(struct draw *d, const struct term *session, uint64_t now_ns, struct buf *out)
 {
-    unsigned cols = term_cols(d->shown), rows = term_rows(d->shown);
+    unsigned cols = term_cols(d->canvas.shown), rows = term_rows(d->canvas.shown);
     move_window(d, session);
     bool fits = d->mirrors_modes && cols == term_cols(session) &&
                 rows == term_rows(session);
@@ -245,16 +189,8 @@ draw_picture(struct draw *d, const struct term *session, uint64_t now_ns, struct
     ring(d, term_bells(session), out);
     int r = fits ? 0 : make_want(d, session, d->mirrors_modes);
     size_t from = out->n;
-    buf_puts(out, "\033[?2026h");
-    size_t body = out->n;
     if (!r)
-        r = term_diff(d->shown, fits ? session : d->want, out);
-    if (r || out->n == body) {
-        out->n = from;
-        return r;
-    }
-    buf_puts(out, "\033[?2026l");
-    note(d, out, from);
+        r = term_canvas_show(&d->canvas, fits ? session : NULL, out);
     d->frame_bytes += out->n - from;
-    return out->failed;
+    return r;
 }

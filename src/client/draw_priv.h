@@ -13,14 +13,12 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "term/term.h"
+#include "term/canvas.h"
 
 struct draw {
     bool mirrors_modes; /* mouse, paste, keys …: what is typed is for the session */
-    bool is_on;         /* the terminal's alternate screen is ours */
     bool is_stale;      /* the session has changed since the last picture */
-    struct term *shown; /* what the terminal shows: fed all that it is written */
-    struct term *want;  /* what it should: made where the session does not fit as it is */
+    struct term_canvas canvas;
     unsigned top, left; /* of the window, in the session's screen */
     bool is_new;        /* no picture has been made yet */
     uint64_t bells;     /* of the session's that were passed on */

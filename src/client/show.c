@@ -110,7 +110,7 @@ begin_drawing(struct show *s)
     s->way = SHOW_DRAWING;
     if (!s->model.term)
         return; /* a picture is on its way */
-    if (!s->draw.shown &&
+    if (!s->draw.canvas.shown &&
         draw_init(&s->draw, s->cols, s->rows, s->opt->kind != CLIENT_WATCH) < 0)
         return;
     draw_begin(&s->draw, &out);
@@ -239,7 +239,7 @@ show_skipped(struct show *s, uint64_t off, uint64_t cols, uint64_t rows)
     }
     if (s->is_paused)
         return; /* the terminal is not ours now; what we ask for then has its own */
-    if (s->way == SHOW_DRAWING && s->draw.is_on) {
+    if (s->way == SHOW_DRAWING && s->draw.canvas.is_on) {
         catch_up(s);
         draw_touch(&s->draw);
         s->awaits_skip = false;
@@ -253,7 +253,7 @@ static void
 end_drawing(struct show *s)
 {
     AUTO(buf) out = { 0 };
-    if (!s->draw.is_on)
+    if (!s->draw.canvas.is_on)
         return;
     if (s->opt->kind == CLIENT_RECORD && !term_modes(s->model.term).is_alternate) {
         draw_end_with(&s->draw, s->model.term, &out);
@@ -289,7 +289,7 @@ show_resize(struct show *s, uint16_t cols, uint16_t rows)
     AUTO(buf) out = { 0 };
     s->cols = cols;
     s->rows = rows;
-    if (s->draw.shown)
+    if (s->draw.canvas.shown)
         draw_resize(&s->draw, cols, rows, &out);
     put(s, &out);
 }
@@ -301,7 +301,7 @@ calm(struct show *s)
     AUTO(buf) out = { 0 };
     if (!s->opt->is_out_terminal)
         return;
-    if (s->draw.is_on) {
+    if (s->draw.canvas.is_on) {
         draw_end(&s->draw, &out);
     } else if (s->way == SHOW_PASSING) {
         buf_puts(&out, PTY_TTY_CALM);
@@ -333,7 +333,7 @@ show_resume(struct show *s)
 void
 show_leave(struct show *s, bool is_clean)
 {
-    if (s->draw.is_on || !is_clean)
+    if (s->draw.canvas.is_on || !is_clean)
         calm(s);
 }
 
