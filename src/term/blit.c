@@ -54,29 +54,26 @@ set_style(struct brush *b, const struct term_style *style)
     b->pen = *style;
 }
 
-/* A cluster that had no room to be wide would find it elsewhere: it ends before what
- * makes it so. */
+/* What of a cell's text takes no more columns than it does: what had no room to be wide
+ * where it is would find it elsewhere. */
 static size_t
-narrow_size(const struct brush *b, struct view text)
+fitting_size(const struct brush *b, const struct term_cell *cell)
 {
+    struct term_widths *widths = b->src->widths;
+    struct view text = cell->text;
     uint32_t first, rune;
+    if (cell->width != 1 || text.n < 2)
+        return text.n;
     size_t at = (size_t)utf8_next(text.p, text.n, &first);
+    if ((term_class(widths, first) & TERM_CLASS_WIDTH) == 2)
+        return 0;
     while (at && at < text.n) {
         size_t n = (size_t)utf8_next(text.p + at, text.n - at, &rune);
-        uint8_t class = term_class(b->src->widths, rune);
-        if (!n || term_class_widens(b->src->widths, first, rune, class))
+        if (!n || term_class_widens(widths, first, rune, term_class(widths, rune)))
             break;
         at += n;
     }
     return at;
-}
-
-static void
-put_text(struct brush *b, const struct term_cell *cell)
-{
-    bool is_narrow_cluster = cell->width == 1 && cell->text.n > 1;
-    buf_append(b->out, cell->text.p,
-               is_narrow_cluster ? narrow_size(b, cell->text) : cell->text.n);
 }
 
 /* A character that the window's edge cuts is blank there. */
@@ -84,18 +81,19 @@ static void
 put_cell(struct brush *b, const struct term_cell *cell, unsigned col, unsigned end)
 {
     struct term_style style = look(b->window, cell->style);
-    bool has_text = cell->text.n && cell->width && col + cell->width <= end;
+    bool is_whole = cell->width && col + cell->width <= end;
+    size_t n = is_whole ? fitting_size(b, cell) : 0;
     if (!cell->text.n && is_default(&style))
         return; /* so it is already */
-    if (b->at != col || (has_text && !is_ascii(cell)))
+    if (b->at != col || (n && !is_ascii(cell)))
         buf_printf(b->out, "\033[%uG", b->window->at_col + col + 1);
     set_style(b, &style);
-    if (has_text)
-        put_text(b, cell);
+    if (n)
+        buf_append(b->out, cell->text.p, n);
     else
         buf_puts(b->out, " ");
     /* How far a cluster moves the cursor is not for us to know. */
-    b->at = has_text && !is_ascii(cell) ? UINT32_MAX : col + 1;
+    b->at = n && !is_ascii(cell) ? UINT32_MAX : col + 1;
 }
 
 static void

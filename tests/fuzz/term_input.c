@@ -118,7 +118,7 @@ term_input_lines(struct buf *out, const struct term *t)
 void
 term_input_same(const char *what, const struct buf *a, const struct buf *b)
 {
-    if (a->n == b->n && !memcmp(a->p, b->p, a->n))
+    if (a->n == b->n && (!a->n || !memcmp(a->p, b->p, a->n)))
         return;
     size_t i = 0, line = 0;
     for (; i < a->n && i < b->n && a->p[i] == b->p[i]; i++)
