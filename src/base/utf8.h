@@ -21,4 +21,37 @@ size_t utf8_stump(const uint8_t *p, size_t n, bool *ret_is_open);
 bool utf8_is_text(const void *p, size_t n);
 bool utf8_is_line(const void *p, size_t n);
 
+/* How many bytes a code point takes. */
+static inline size_t
+utf8_size(uint32_t rune)
+{
+    return rune < 0x80 ? 1 : rune < 0x800 ? 2 : rune < 0x10000 ? 3 : 4;
+}
+
+/* Writes them, at most four; returns how many. */
+static inline size_t
+utf8_put(uint8_t *p, uint32_t rune)
+{
+    if (rune < 0x80) {
+        p[0] = (uint8_t)rune;
+        return 1;
+    }
+    if (rune < 0x800) {
+        p[0] = (uint8_t)(0xc0 | rune >> 6);
+        p[1] = (uint8_t)(0x80 | (rune & 0x3f));
+        return 2;
+    }
+    if (rune < 0x10000) {
+        p[0] = (uint8_t)(0xe0 | rune >> 12);
+        p[1] = (uint8_t)(0x80 | (rune >> 6 & 0x3f));
+        p[2] = (uint8_t)(0x80 | (rune & 0x3f));
+        return 3;
+    }
+    p[0] = (uint8_t)(0xf0 | rune >> 18);
+    p[1] = (uint8_t)(0x80 | (rune >> 12 & 0x3f));
+    p[2] = (uint8_t)(0x80 | (rune >> 6 & 0x3f));
+    p[3] = (uint8_t)(0x80 | (rune & 0x3f));
+    return 4;
+}
+
 #endif

@@ -2,8 +2,8 @@
 /* lines.c -- rows for reading: screen, scrollback, marked lines, all of them in order. */
 #include <errno.h>
 
+#include "base/utf8.h"
 #include "term/term_priv.h"
-#include "term/utf8_priv.h"
 
 /* A line may be of 10,000 clusters. */
 enum { LINE_CEILING = 16 << 20 };
@@ -153,7 +153,7 @@ term_cell_text(const struct term_tables *tables, uint32_t cell, uint8_t scratch[
         return term_cluster_text(tables, value);
     if (!value || cell & (TERM_CELL_TAIL | TERM_CELL_PAD))
         return (struct view){ 0 };
-    return (struct view){ scratch, term_utf8_put(scratch, value) };
+    return (struct view){ scratch, utf8_put(scratch, value) };
 }
 
 static int

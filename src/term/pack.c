@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pack.c -- a row of cells to the bytes of a history page. */
+#include "base/utf8.h"
 #include "term/history_priv.h"
 #include "term/pack_priv.h"
-#include "term/utf8_priv.h"
 #include "term/varint_priv.h"
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -140,7 +140,7 @@ put_text(uint8_t *p, const struct term_row *row, uint32_t cells,
         if (c & (TERM_CELL_CLUSTER | TERM_CELL_PAD))
             p = put_special(p, c, tables);
         else
-            p += term_utf8_put(p, c & TERM_CELL_VALUE);
+            p += utf8_put(p, c & TERM_CELL_VALUE);
     }
     return p;
 }

@@ -8,7 +8,6 @@
  */
 #include "base/utf8.h"
 #include "term/term_priv.h"
-#include "term/utf8_priv.h"
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -207,9 +206,9 @@ add_to_cell(struct term *t, struct term_row *row, uint32_t col, uint32_t rune)
         struct view v = term_cluster_text(&t->tables, cell & TERM_CELL_VALUE);
         memcpy(bytes, v.p, n = v.n);
     } else {
-        n = term_utf8_put(bytes, cell & TERM_CELL_VALUE ? cell & TERM_CELL_VALUE : ' ');
+        n = utf8_put(bytes, cell & TERM_CELL_VALUE ? cell & TERM_CELL_VALUE : ' ');
     }
-    n += term_utf8_put(bytes + n, rune);
+    n += utf8_put(bytes + n, rune);
     if (n > TERM_CLUSTER_MAX)
         return;
     uint32_t id = term_cluster_id(&t->tables, (struct view){ bytes, n });
@@ -398,7 +397,7 @@ print_plain_run(struct term *t, const uint32_t *runes, size_t n, uint64_t *off)
             row->has_wide = true;
         }
         col += width;
-        *off += term_utf8_size(runes[i]);
+        *off += utf8_size(runes[i]);
     }
     if (!i)
         return 0;
@@ -422,7 +421,7 @@ size_of(const uint32_t *runes, size_t n)
 {
     uint64_t size = 0;
     for (size_t i = 0; i < n; i++)
-        size += term_utf8_size(runes[i]);
+        size += utf8_size(runes[i]);
     return size;
 }
 
@@ -439,7 +438,7 @@ term_print_runes(struct term *t, const uint32_t *runes, size_t n)
         i += count;
         if (count)
             continue;
-        off += term_utf8_size(runes[i]);
+        off += utf8_size(runes[i]);
         t->byte_off = off;
         print_rune(t, runes[i++]);
     }
