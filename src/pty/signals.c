@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 /* The ones that end us stand first: they are handled first. */
 static const int noted[] = { SIGHUP,  SIGTERM, SIGINT,  SIGQUIT, SIGTSTP,
@@ -62,6 +63,24 @@ pty_signals_next(void)
             return noted[i];
         }
     return 0;
+}
+
+void
+pty_signals_suspend(bool is_job)
+{
+    struct sigaction before, plain = { .sa_handler = SIG_DFL };
+    sigset_t stop, mask;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    sigaction(SIGTSTP, &plain, &before);
+    if (before.sa_handler == SIG_IGN) {
+        sigaction(SIGTSTP, &before, NULL);
+        return;
+    }
+    kill(is_job ? 0 : getpid(), SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &stop, &mask); /* here it stops */
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    sigaction(SIGTSTP, &before, NULL);
 }
 
 void

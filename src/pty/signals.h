@@ -20,6 +20,9 @@ void pty_signals_listen(void);
 int pty_signals_poll(struct pollfd *fds, size_t n, int timeout_ms);
 /* The next one that has come; 0: none. */
 int pty_signals_next(void);
+/* Stops this process, or all of its job, as Ctrl-Z does where nobody catches it: not at
+ * all where nobody could continue it. Returns when it goes on. */
+void pty_signals_suspend(bool is_job);
 /* Stops this process, as the signal would have without us. */
 void pty_signals_stop_self(void);
 

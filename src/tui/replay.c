@@ -1,11 +1,223 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * replay.c -- the loop of the player.
+ *
+ * It sleeps until something is to be played, drawn or taken off the screen again: a
+ * session that stands still costs nothing but the second hand.
+ */
 #include "tui/replay.h"
 
-#include <errno.h>
+#include <signal.h>
+
+#include "base/clock.h"
+#include "pty/signals.h"
+#include "tui/replay_priv.h"
+
+enum {
+    FRAME_MS = 16,   /* between pictures */
+    HOLD_MS = 100,   /* an update that is longer under way is shown as it is */
+    WORK_MS = 100,   /* between pictures of work */
+    SECOND_MS = 100, /* between those in which only the time is new */
+    MS = 1000000,    /* ns */
+};
+
+/* -- when -- */
+
+/* The next moment of these; 0 is none. */
+static uint64_t
+sooner(uint64_t a, uint64_t b)
+{
+    return !a || (b && b < a) ? b : a;
+}
+
+/* When the next picture is due, if one is wanted. */
+static uint64_t
+picture_due(struct tui_film *f, uint64_t now_ns)
+{
+    const struct tui_deck *d = &f->deck;
+    uint64_t due_ns = f->picture_ns + (uint64_t)FRAME_MS * MS;
+    bool is_open = term_modes(play_term(d->player)).is_synchronized &&
+                   !tui_deck_is_paused(d);
+    if (d->work != TUI_WORK_NONE)
+        return f->picture_ns + (uint64_t)WORK_MS * MS;
+    if (!is_open)
+        f->held_ns = 0;
+    else if (!f->held_ns)
+        f->held_ns = now_ns;
+    uint64_t held_ns = f->held_ns ? f->held_ns + (uint64_t)HOLD_MS * MS : 0;
+    return due_ns > held_ns ? due_ns : held_ns;
+}
+
+/* When the second that is shown is over. */
+static uint64_t
+second_due(const struct tui_film *f, uint64_t now_ns)
+{
+    const struct tui_deck *d = &f->deck;
+    if (tui_deck_is_paused(d) || !tui_film_has_bar(f, now_ns))
+        return 0;
+    uint64_t left_ns = 1000000000 - d->time_ns % 1000000000;
+    uint64_t wait_ns = left_ns * PLAY_SPEED_ONE / d->clock.speed;
+    return now_ns + (wait_ns > SECOND_MS * MS ? wait_ns : SECOND_MS * MS);
+}
+
+/* When something that is shown for a while is to go; 0: nothing is. */
+static uint64_t
+end_due(const struct tui_film *f, uint64_t now_ns)
+{
+    const struct tui_deck *d = &f->deck;
+    uint64_t due_ns = f->bar_until_ns > now_ns ? f->bar_until_ns : 0;
+    if (!tui_deck_is_paused(d) && d->note_until_ns > now_ns)
+        due_ns = sooner(due_ns, d->note_until_ns);
+    return d->label_until_ns > now_ns ? sooner(due_ns, d->label_until_ns) : due_ns;
+}
+
+static int
+wait_ms(struct tui_film *f, uint64_t now_ns)
+{
+    uint64_t play_ns = tui_deck_wait_ns(&f->deck, now_ns), due_ns = 0;
+    int keys_ms = tui_keys_wait_ms(&f->keys);
+    if (keys_ms >= 0)
+        due_ns = f->key_ns + (uint64_t)keys_ms * MS;
+    if (!tui_screen_is_ready(&f->screen))
+        due_ns = sooner(due_ns, 0); /* it will say when it can take more */
+    else if (f->is_stale || f->deck.is_changed)
+        due_ns = sooner(due_ns, picture_due(f, now_ns));
+    if (play_ns != UINT64_MAX) { /* what comes sooner than a picture can wait for it */
+        uint64_t at_ns = now_ns + play_ns,
+                 frame_ns = f->picture_ns + (uint64_t)FRAME_MS * MS;
+        due_ns = sooner(due_ns, at_ns > frame_ns ? at_ns : frame_ns);
+    }
+    due_ns = sooner(due_ns, second_due(f, now_ns));
+    due_ns = sooner(due_ns, end_due(f, now_ns));
+    if (!due_ns)
+        return -1;
+    uint64_t ms = due_ns > now_ns ? (due_ns - now_ns + MS - 1) / MS : 0;
+    return ms < 60000 ? (int)ms : 60000;
+}
+
+/* -- what -- */
+
+static int
+draw(struct tui_film *f, uint64_t now_ns)
+{
+    AUTO(buf) bytes = { 0 };
+    bool is_wanted = f->is_stale || f->deck.is_changed;
+    if (!is_wanted || !tui_screen_is_ready(&f->screen) || now_ns < picture_due(f, now_ns))
+        return 0;
+    tui_film_picture(f, now_ns, &bytes);
+    if (bytes.failed)
+        return bytes.failed;
+    f->is_stale = f->deck.is_changed = false;
+    f->held_ns = 0;
+    f->picture_ns = now_ns;
+    f->shown_s = f->deck.time_ns / 1000000000;
+    return tui_screen_show(&f->screen, (struct view){ bytes.p, bytes.n });
+}
+
+/* What is shown is not true any more, though nobody did anything. */
+static void
+look_at_clock(struct tui_film *f, uint64_t then_ns, uint64_t now_ns)
+{
+    uint64_t end_ns = end_due(f, then_ns);
+    if (end_ns && end_ns <= now_ns)
+        f->is_stale = true;
+    if (f->deck.work != TUI_WORK_NONE ||
+        (f->deck.time_ns / 1000000000 != f->shown_s && tui_film_has_bar(f, now_ns)))
+        f->is_stale = true;
+}
+
+static void
+handle_signals(struct tui_film *f)
+{
+    for (int signo; (signo = pty_signals_next());)
+        switch (signo) {
+        case SIGWINCH:
+            tui_screen_resize(&f->screen);
+            f->is_stale = true;
+            break;
+        case SIGTSTP:
+        case SIGTTIN:
+        case SIGTTOU:
+            tui_screen_suspend(&f->screen, false);
+            f->is_stale = true;
+            break;
+        case SIGCONT:
+            tui_screen_resume(&f->screen);
+            f->is_stale = true;
+            break;
+        default:
+            f->signo = signo;
+            f->is_done = true;
+            return;
+        }
+}
+
+static int
+take_keys(struct tui_film *f, bool has_input)
+{
+    uint8_t bytes[256];
+    struct tui_key key;
+    uint64_t now_ns = clock_mono_ns();
+    int wait = tui_keys_wait_ms(&f->keys), e = 0;
+    if (!has_input) {
+        bool is_late = wait >= 0 && now_ns >= f->key_ns + (uint64_t)wait * MS;
+        return is_late && tui_keys_timeout(&f->keys, &key) ? tui_film_key(f, key, now_ns)
+                                                           : 0;
+    }
+    ssize_t n = tui_screen_read(&f->screen, bytes, sizeof(bytes));
+    if (n < 0) { /* the terminal is gone */
+        f->signo = SIGHUP;
+        f->is_done = true;
+    }
+    f->key_ns = now_ns;
+    struct view in = { bytes, n > 0 ? (size_t)n : 0 };
+    while (!e && !f->is_done && tui_keys_next(&f->keys, &in, &key))
+        e = tui_film_key(f, key, now_ns);
+    return e;
+}
+
+static int
+run(struct tui_film *f)
+{
+    uint64_t then_ns = clock_mono_ns(), now_ns;
+    int e = tui_deck_init(&f->deck, f->opt, then_ns);
+    while (e >= 0 && !f->is_done) {
+        now_ns = clock_mono_ns();
+        handle_signals(f);
+        int more = e = tui_deck_run(&f->deck, now_ns);
+        look_at_clock(f, then_ns, now_ns);
+        then_ns = now_ns;
+        if (e >= 0 && !f->is_done)
+            e = draw(f, clock_mono_ns());
+        if (e < 0 || f->is_done)
+            break;
+        bool has_input = tui_screen_wait(&f->screen,
+                                         more ? 0 : wait_ms(f, clock_mono_ns()));
+        e = take_keys(f, has_input);
+        if (f->screen.out.is_gone) {
+            f->signo = SIGHUP;
+            f->is_done = true;
+        }
+        bool is_end = tui_deck_is_paused(&f->deck) && f->deck.work == TUI_WORK_NONE;
+        if (f->screen.tty.fd < 0 && is_end) /* nobody can make it go on */
+            f->is_done = true;
+    }
+    return e;
+}
 
 int
 tui_replay(const struct tui_replay *opt, struct err *err)
 {
-    (void)opt;
-    return err_code(err, -ENOTSUP, "cannot play on a terminal yet");
+    struct tui_film f = { .opt = opt, .is_stale = true };
+    int e = tui_screen_open(&f.screen, opt->in_fd, opt->out_fd, err);
+    if (e < 0)
+        return e;
+    e = run(&f);
+    tui_screen_close(&f.screen);
+    tui_deck_release(&f.deck);
+    buf_release(&f.prompt);
+    term_widths_release(&f.widths);
+    if (e < 0)
+        return err_code(err, e, "cannot play the recording");
+    return f.signo;
 }

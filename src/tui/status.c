@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "tui/status_priv.h"
+
+#include <inttypes.h>
+
+#include "tui/text_priv.h"
+
+enum {
+    PARTS = 10,
+    METER_MIN = 8, /* columns of the bar that shows how far it is */
+    METER_MAX = 40,
+    LABEL_COLS = 40,
+    GAP = 2,     /* between parts */
+    CUT_MIN = 8, /* columns of a note or label; with fewer it says nothing */
+};
+
+/* Where there is no room, the last ones go first. */
+enum rank {
+    TIME,
+    WORK,
+    NOTE,
+    SPEED,
+    DURATION,
+    SIZE,
+    LABEL,
+    BYTE,
+    PLAIN_SPEED,
+    HINT,
+    PERCENT,
+};
+
+/* A piece of the line. */
+struct part {
+    size_t at, n; /* in the buffer of all */
+    unsigned cols;
+    enum rank rank;
+};
+
+struct line {
+    struct buf text;
+    struct part part[PARTS];
+    size_t count;
+    struct term_widths *widths; /* borrowed */
+};
+
+static void
+end_part(struct line *l, enum rank rank)
+{
+    struct part *last = l->count ? &l->part[l->count - 1] : NULL;
+    size_t at = last ? last->at + last->n : 0;
+    struct view text = { l->text.p ? l->text.p + at : NULL, l->text.n - at };
+    if (l->count == PARTS || l->text.failed || !text.n)
+        return;
+    l->part[l->count++] = (struct part){
+        .at = at, .n = text.n, .cols = tui_text_cols(l->widths, text), .rank = rank
+    };
+}
+
+void
+tui_status_time(uint64_t time_ns, bool has_millis, struct buf *out)
+{
+    uint64_t ms = time_ns / 1000000, s = ms / 1000, min = s / 60, h = min / 60;
+    if (h)
+        buf_printf(out, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, h, min % 60, s % 60);
+    else
+        buf_printf(out, "%" PRIu64 ":%02" PRIu64, min, s % 60);
+    if (has_millis)
+        buf_printf(out, ".%03" PRIu64, ms % 1000);
+}
+
+/* "2×", "1.5×", "0.25×". */
+static void
+put_speed(uint32_t speed, struct buf *out)
+{
+    buf_printf(out, "%" PRIu32, speed / 1000);
+    for (uint32_t rest = speed % 1000, digit = 100; rest; digit /= 10) {
+        buf_printf(out, "%s%" PRIu32, digit == 100 ? "." : "", rest / digit);
+        rest %= digit;
+    }
+    buf_puts(out, "×");
+}
+
+static unsigned
+percent(const struct tui_status *s)
+{
+    if (!s->duration_ns)
+        return 100;
+    uint64_t one = s->duration_ns / 100 ? s->duration_ns / 100 : 1, n = s->time_ns / one;
+    return n < 100 ? (unsigned)n : 100;
+}
+
+static void
+make_parts(const struct tui_status *s, struct line *l)
+{
+    struct buf *b = &l->text;
+    buf_puts(b, s->is_paused ? "⏸ " : "▶ ");
+    tui_status_time(s->time_ns, s->has_millis, b);
+    end_part(l, TIME);
+    buf_puts(b, " / ");
+    tui_status_time(s->duration_ns, false, b);
+    end_part(l, DURATION);
+    if (s->work) {
+        buf_printf(b, "%s %u%%", s->work, s->work_permille / 10);
+        end_part(l, WORK);
+    }
+    if (s->note) {
+        tui_text_put(l->widths, tui_text(s->note), UINT16_MAX, b);
+        end_part(l, NOTE);
+    }
+    put_speed(s->speed, b);
+    end_part(l, s->speed == 1000 ? PLAIN_SPEED : SPEED);
+    if (s->size) {
+        buf_puts(b, s->size);
+        end_part(l, SIZE);
+    }
+    if (s->has_label) {
+        buf_puts(b, "◆ ");
+        tui_text_put(l->widths, s->label, LABEL_COLS, b);
+        end_part(l, LABEL);
+    }
+    buf_printf(b, "@%" PRIu64, s->byte_off);
+    end_part(l, BYTE);
+    buf_printf(b, "%u%%", percent(s));
+    end_part(l, PERCENT);
+    if (s->hint) {
+        buf_puts(b, s->hint);
+        end_part(l, HINT);
+    }
+}
+
+/* -- what has room -- */
+
+static unsigned
+gap_before(const struct line *l, size_t i)
+{
+    return i && l->part[i].rank != DURATION ? GAP : 0;
+}
+
+static unsigned
+cols_of(const struct line *l)
+{
+    unsigned sum = 0;
+    for (size_t i = 0; i < l->count; i++)
+        sum += l->part[i].cols + gap_before(l, i);
+    return sum;
+}
+
+static size_t
+least_important(const struct line *l)
+{
+    size_t least = 0;
+    for (size_t i = 1; i < l->count; i++)
+        if (l->part[i].rank > l->part[least].rank)
+            least = i;
+    return least;
+}
+
+static void
+fit(struct line *l, unsigned cols)
+{
+    while (l->count > 1 && cols_of(l) > cols) {
+        unsigned excess = cols_of(l) - cols;
+        size_t i = least_important(l);
+        struct part *p = &l->part[i];
+        bool may_be_cut = p->rank == NOTE || p->rank == LABEL;
+        if (may_be_cut && p->cols >= excess + CUT_MIN) {
+            p->cols -= excess;
+            return;
+        }
+        memmove(p, p + 1, (l->count - i - 1) * sizeof(*p));
+        l->count--;
+    }
+}
+
+static void
+put_blanks(unsigned n, struct buf *out)
+{
+    while (n--)
+        buf_puts(out, " ");
+}
+
+/* A bar in the columns that are left, if they are enough. How many it took. */
+static unsigned
+put_meter(const struct tui_status *s, unsigned left, struct buf *out)
+{
+    if (left < METER_MIN + GAP)
+        return 0;
+    unsigned cols = left - GAP < METER_MAX ? left - GAP : METER_MAX;
+    unsigned full = cols * percent(s) / 100;
+    for (unsigned i = 0; i < cols; i++)
+        buf_puts(out, i < full ? "━" : "─");
+    put_blanks(GAP, out);
+    return cols + GAP;
+}
+
+void
+tui_status_line(const struct tui_status *s, unsigned cols, struct term_widths *widths,
+                struct buf *out)
+{
+    struct line l = { .widths = widths };
+    make_parts(s, &l);
+    fit(&l, cols);
+    unsigned used = cols_of(&l), left = cols > used ? cols - used : 0;
+    for (size_t i = 0; i < l.count; i++) {
+        const struct part *p = &l.part[i];
+        put_blanks(gap_before(&l, i), out);
+        if (p->rank == PERCENT)
+            left -= put_meter(s, left, out);
+        else if (p->rank == HINT)
+            put_blanks(left, out);
+        tui_text_put(widths, (struct view){ l.text.p + p->at, p->n },
+                     p->cols < cols ? p->cols : cols, out);
+    }
+    buf_release(&l.text);
+}
