@@ -238,7 +238,7 @@ count_torn(const struct segment *at, struct window *w)
         struct tape_block b;
         struct view v = window_get(w, s.fd, s.pos, TAPE_BLOCK_HEAD);
         size_t magic = v.n < sizeof(tape_block_magic) ? v.n : sizeof(tape_block_magic);
-        if (v.n < TAPE_BLOCK_HEAD && !memcmp(v.p, tape_block_magic, magic))
+        if (v.n < TAPE_BLOCK_HEAD && (!magic || !memcmp(v.p, tape_block_magic, magic)))
             return n;
         bool is_ours = v.n == TAPE_BLOCK_HEAD && !tape_block_parse(v.p, &b) &&
                        b.is_checked && complete_ordinal(&s, &b, 0) &&
