@@ -2,16 +2,7 @@
 #include "play/clean_priv.h"
 
 #include "base/utf8.h"
-
-/* Bidirectional controls and interlinear annotations: the terminal model has none of
- * them in its lines, either. */
-static bool
-is_hidden(uint32_t cp)
-{
-    return cp == 0x61c || cp == 0x200e || cp == 0x200f ||
-           (cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069) ||
-           (cp >= 0xfff9 && cp <= 0xfffb);
-}
+#include "term/width.h"
 
 static bool
 is_line_end(uint32_t cp)
@@ -42,7 +33,7 @@ play_clean(struct view text, bool is_one_line, struct buf *out)
             buf_puts(out, is_one_line ? " " : cp == '\t' ? "\t" : "\n");
         else if (is_control(cp))
             buf_puts(out, "\xef\xbf\xbd");
-        else if (!is_hidden(cp))
+        else if (!term_is_control(cp)) /* as in the model's lines */
             buf_append(out, text.p + i, len);
     }
     return out->failed;

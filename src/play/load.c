@@ -164,7 +164,7 @@ read_all(struct load *l, struct tape_reader *tape)
     }
     if (e < 0)
         return e;
-    e = take_end(l);
+    e = tape_reader_error(tape) == -ENOMEM ? -ENOMEM : take_end(l);
     if (!e)
         e = take_size(l); /* when there was not one byte, or a last size */
     return e < 0 ? e : term_error(l->ret->term);

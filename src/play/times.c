@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "play/times_priv.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 void
@@ -92,7 +93,10 @@ play_times_read(struct play_times *t, const struct term *term, struct tape_io *i
     if (e < 0)
         return e;
     take_times(t, tape);
+    e = tape_reader_error(tape);
     tape_reader_close(tape);
+    if (e == -ENOMEM)
+        return err_code(err, e, "cannot tell the times of '%s'", path);
     return 0;
 }
 

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_mask_test.c -- no secret of a session gets into a document, wherever lines end,
+ * and nothing else of it changes.
+ */
+#include <string.h>
+
+#include "support/agent_stream.h"
+#include "support/tape_maker.h"
+
+/* A token in two halves of 13; none stands in the source as a whole. */
+#define FIRST \
+    "glpat-"  \
+    "Ab3dEf6"
+#define SECOND "hIj9lMn2pQr5t"
+#define STARS  "*************"
+
+static struct redact *redact;
+
+static int
+open_rules(void **state)
+{
+    (void)state;
+    struct err err;
+    return redact_open(&redact, NULL, &err);
+}
+
+static int
+close_rules(void **state)
+{
+    (void)state;
+    redact_close(redact);
+    return 0;
+}
+
+static void
+report(struct tape_maker *t, const struct play_events *events, const char *format,
+       bool is_masked, struct buf *out)
+{
+    struct play_about about = { .title = "title " FIRST SECOND, .is_masked = true };
+    struct play_report_options opt = { .has_snapshots = true,
+                                       .has_instructions = true,
+                                       .redact = is_masked ? redact : NULL,
+                                       .about = &about };
+    assert_int_equal(tape_maker_report(t, events, format, &opt, out), 0);
+}
+
+/* What comes of the bytes on a terminal of 20 columns. */
+static void
+assert_masked(const char *data, const char *format, const char *want)
+{
+    struct tape_maker t;
+    AUTO(buf) out = { 0 };
+    tape_maker_init(&t, 20, 6);
+    tape_maker_data(&t, data);
+    tape_maker_load(&t, NULL);
+    report(&t, NULL, format, true, &out);
+    assert_string_equal(buf_str(&out), want);
+    tape_maker_release(&t);
+}
+
+static void
+a_secret_is_masked_wherever_lines_end(void **state)
+{
+    (void)state;
+    struct tape_maker t;
+    AUTO(buf) out = { 0 };
+    tape_maker_init(&t, 80, 6);
+    tape_maker_data(&t, "a " FIRST SECOND " b\r\nc");
+    tape_maker_load(&t, NULL);
+    report(&t, NULL, "txt", true, &out);
+    assert_string_equal(buf_str(&out), "a " STARS STARS " b\nc\n");
+    tape_maker_release(&t);
+
+    /* The terminal has wrapped it, or the program where the line is full. */
+    assert_masked("seven  " FIRST SECOND " b\r\nc", "txt",
+                  "seven  " STARS "\n" STARS " b\nc\n");
+    assert_masked("seven  " FIRST "\r\n" SECOND " b\r\nc", "txt",
+                  "seven  " STARS "\n" STARS " b\nc\n");
+    assert_masked("seven  " FIRST SECOND, "txt", "seven  " STARS "\n" STARS "\n");
+}
+
+static void
+blanks_at_a_wrap_keep_words_apart(void **state)
+{
+    (void)state;
+    /* Half a token, blanks up to the edge, a word on the next row: no token. */
+    assert_masked("x " FIRST "     " SECOND, "txt", "x " FIRST "\n" SECOND "\n");
+}
+
+static void
+masks_keep_columns(void **state)
+{
+    (void)state;
+    assert_masked("password=\"h\xc3\xbc\xe6\xbc\xa2nter2x\" end", "txt",
+                  "password=\"**\xef\xbc\x8a******\n\" end\n");
+}
+
+static void
+spans_stay_where_they_are(void **state)
+{
+    (void)state;
+    struct tape_maker t;
+    AUTO(buf) out = { 0 };
+    tape_maker_init(&t, 80, 6);
+    tape_maker_data(&t, "\xc3\xa4 password = \"h\xc3\xbc\x1b[31mnter\xc3\xb6x\x1b[m\" "
+                        "\x1b[34m\xc3\xa4lue\x1b[m end");
+    tape_maker_load(&t, NULL);
+    report(&t, NULL, "ansi", true, &out);
+    assert_string_equal(buf_str(&out), "\xc3\xa4 password = \"**\x1b[0;31m******\x1b[m\" "
+                                       "\x1b[0;34m\xc3\xa4lue\x1b[m end\n");
+    tape_maker_release(&t);
+}
+
+static void
+links_are_masked(void **state)
+{
+    (void)state;
+    struct tape_maker t;
+    AUTO(buf) out = { 0 };
+    tape_maker_init(&t, 80, 6);
+    tape_maker_data(&t, "\x1b]8;;http://x/?t=" FIRST SECOND "\aone\x1b]8;;\a "
+                        "\x1b]8;;http://y/\atwo\x1b]8;;\a "
+                        "\x1b]8;;http://x/?t=" FIRST SECOND "\athree\x1b]8;;\a");
+    tape_maker_load(&t, NULL);
+    report(&t, NULL, "ansi", true, &out);
+#define MASKED "\x1b[0m\x1b]8;;http://x/?t=[REDACTED:gitlab-pat]\x1b\\"
+#define ENDED  "\x1b]8;;\x1b\\\x1b[m"
+    assert_string_equal(buf_str(&out),
+                        MASKED "one" ENDED " \x1b[0m\x1b]8;;http://y/\x1b\\two" ENDED
+                               " " MASKED "three" ENDED "\n");
+    tape_maker_release(&t);
+}
+
+static void
+texts_that_people_gave_are_masked(void **state)
+{
+    (void)state;
+    struct tape_maker t;
+    struct play_events events = { 0 };
+    const char *text = "use\n" FIRST SECOND "\nnow";
+    struct play_event event = { .kind = PLAY_INSTRUCTION,
+                                .id = 1,
+                                .text = { (const uint8_t *)text, strlen(text) } };
+    AUTO(buf) out = { 0 };
+    tape_maker_init(&t, 80, 6);
+    tape_maker_load(&t, NULL);
+    assert_int_equal(play_events_add(&events, &event), 0);
+    event.kind = PLAY_SNAPSHOT;
+    assert_int_equal(play_events_add(&events, &event), 0);
+    report(&t, &events, "md", true, &out);
+    assert_string_equal(
+        buf_str(&out),
+        "# title \\[REDACTED:gitlab-pat\\]\n\n"
+        "| | position | time | text |\n|---|---:|---:|---|\n"
+        "| \xe2\x9c\x8f\xef\xb8\x8f **instruction 1** | 0 |  | "
+        "use<br>\\[REDACTED:gitlab-pat\\]<br>now |\n"
+        "| \xf0\x9f\x93\xb8 **snapshot 1** | 0 |  | use \\[REDACTED:gitlab-pat\\] now "
+        "|\n");
+    play_events_release(&events);
+    tape_maker_release(&t);
+}
+
+/* The second row of a wrapped line was painted again after the alternate screen was
+ * shown: its lines come between, and the token is still one. */
+static void
+a_secret_is_masked_around_lines_of_the_other_screen(void **state)
+{
+    (void)state;
+    struct tape_maker t;
+    AUTO(buf) out = { 0 };
+    tape_maker_init(&t, 20, 6);
+    tape_maker_data(&t, "seven  " FIRST SECOND);
+    tape_maker_data(&t, "\x1b[?1049h\x1b[Hother\x1b[?1049l\x1b[2;13Ht!\r\nend");
+    tape_maker_load(&t, NULL);
+    report(&t, NULL, "txt", true, &out);
+    assert_string_equal(buf_str(&out), "seven  " STARS "\nother\n" STARS "!\nend\n");
+    buf_clear(&out);
+    report(&t, NULL, "txt", false, &out);
+    assert_string_equal(buf_str(&out), "seven  " FIRST "\nother\n" SECOND "!\nend\n");
+    tape_maker_release(&t);
+}
+
+static void
+without_secrets_nothing_changes(void **state)
+{
+    (void)state;
+    static const char *const formats[] = { "txt", "ansi", "json", "csv", "ruled" };
+    struct tape_maker t;
+    tape_maker_init(&t, 97, 30);
+    for (uint32_t i = 0; i < 8; i++) {
+        AUTO(buf) data = { 0 };
+        agent_stream(&data, 60000, i + 1);
+        tape_maker_data(&t, buf_str(&data));
+        tape_maker_snapshot(&t, i, "label");
+        tape_maker_data(
+            &t, "\x1b[?1049h\x1b[Hin the \xe6\xbc\xa2 editor\r\n\r\nx\x1b[?1049l");
+    }
+    tape_maker_load(&t, NULL);
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        AUTO(buf) plain = { 0 };
+        AUTO(buf) masked = { 0 };
+        report(&t, NULL, formats[i], false, &plain);
+        report(&t, NULL, formats[i], true, &masked);
+        assert_true(plain.n > 30000);
+        assert_string_equal(buf_str(&plain), buf_str(&masked));
+    }
+    tape_maker_release(&t);
+}
+
+/* A row of the primary screen waits for what follows it, which comes only behind more
+ * lines of the alternate screen than may wait. */
+static void
+lines_do_not_wait_for_ever(void **state)
+{
+    (void)state;
+    struct tape_maker t;
+    AUTO(buf) out = { 0 };
+    tape_maker_init(&t, 80, 6);
+    tape_maker_data(&t, "token=\"" FIRST);
+    tape_maker_data(&t, "\x1b[?1049h");
+    for (int i = 0; i < 30000; i++)
+        tape_maker_data(&t, "a line of the alternate screen that scrolls off it\r\n");
+    tape_maker_load(&t, NULL);
+    report(&t, NULL, "txt", true, &out);
+    size_t lines = 0;
+    for (size_t i = 0; i < out.n; i++)
+        lines += out.p[i] == '\n';
+    assert_int_equal(lines, 30001);
+    assert_memory_equal(out.p, "token=\"", 7);
+    tape_maker_release(&t);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_secret_is_masked_wherever_lines_end),
+        cmocka_unit_test(blanks_at_a_wrap_keep_words_apart),
+        cmocka_unit_test(masks_keep_columns),
+        cmocka_unit_test(spans_stay_where_they_are),
+        cmocka_unit_test(links_are_masked),
+        cmocka_unit_test(texts_that_people_gave_are_masked),
+        cmocka_unit_test(a_secret_is_masked_around_lines_of_the_other_screen),
+        cmocka_unit_test(without_secrets_nothing_changes),
+        cmocka_unit_test(lines_do_not_wait_for_ever),
+    };
+    return cmocka_run_group_tests(tests, open_rules, close_rules);
+}
