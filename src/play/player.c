@@ -7,9 +7,9 @@
 
 #include "play/player_priv.h"
 
-/* -- what is met on the way -- */
+/* -- gaps -- */
 
-/* Each gap is told once; of more than can be held the oldest go. */
+/* Each is told once; of more than can be held the oldest go. */
 static void
 note_gap(void *ctx, const struct play_gap *gap)
 {
@@ -32,54 +32,20 @@ play_take_gap(struct play_player *p, struct play_gap *ret)
     return true;
 }
 
-static bool
-is_behind(struct play_spot a, struct play_spot b)
-{
-    return a.ordinal > b.ordinal || (a.ordinal == b.ordinal && a.record > b.record);
-}
-
-static int
-add_snapshot(struct play_player *p, const struct tape_record *rec)
-{
-    struct play_event event = {
-        .kind = PLAY_SNAPSHOT,
-        .id = rec->snapshot_id,
-        .ts_ns = rec->ts_ns,
-        .anchor_byte = rec->byte_off,
-        .text = rec->bytes,
-        .snapshot_id = PLAY_NONE,
-    };
-    size_t n = p->snapshots.count;
-    if (n && play_events_at(&p->snapshots, n - 1).anchor_byte > event.anchor_byte)
-        p->is_unsorted = true;
-    int e = play_events_add(&p->snapshots, &event);
-    return e == ERR_LIMIT ? 0 : e; /* there are enough of them */
-}
-
-/* Every record comes by here; those that are new are looked at. */
-static int
-note_record(void *ctx, struct play_walk *w)
-{
-    struct play_player *p = ctx;
-    if (p->has_seen && !is_behind(w->spot, p->seen))
-        return 0;
-    p->has_seen = true;
-    p->seen = w->spot;
-    return w->next.tag == TAPE_SNAPSHOT ? add_snapshot(p, &w->next) : 0;
-}
-
-const struct play_events *
-play_snapshots(const struct play_player *p)
-{
-    /* The order is no part of what a caller sees change. */
-    struct play_player *own = (struct play_player *)(uintptr_t)p;
-    if (p->is_unsorted)
-        play_events_sort(&own->snapshots);
-    own->is_unsorted = false;
-    return &p->snapshots;
-}
-
 /* -- open, close -- */
+
+static const struct play_watch shown_watch = {
+    .gap = note_gap,
+    .record = play_way_record,
+    .sized = play_way_sized,
+    .blind = play_way_blind,
+};
+
+static const struct play_watch scout_watch = {
+    .record = play_way_record,
+    .sized = play_way_sized,
+    .blind = play_way_blind,
+};
 
 static uint64_t
 time_of(const struct play_player *p, uint64_t ts_ns)
@@ -87,22 +53,57 @@ time_of(const struct play_player *p, uint64_t ts_ns)
     return ts_ns - p->now.first_ts_ns;
 }
 
-static void
-learn_extent(struct play_player *p)
+static int
+learn_extent(struct play_player *p, struct err *err)
 {
-    struct tape_record rec;
-    struct tape_reader *tape;
+    const struct play_keyframes *k = &p->frames;
     struct tape_reader_options quiet = { 0 };
+    struct tape_reader *tape;
+    uint64_t end_byte = k->end_byte, end_ts_ns = k->end_ts_ns;
     p->extent.start_ts_ns = p->now.first_ts_ns;
-    if (tape_reader_open(&tape, p->now.io, p->path, &quiet, NULL) < 0)
-        return;
-    if (!tape_reader_seek_time(tape, p->now.first_ts_ns))
-        while (tape_reader_next(tape, &rec)) {
-            p->extent.duration_ns = time_of(p, rec.ts_ns);
-            if (rec.tag == TAPE_DATA)
-                p->extent.total_bytes = rec.byte_off + rec.bytes.n;
-        }
-    tape_reader_close(tape);
+    if (!k->is_complete) {
+        int e = tape_reader_open(&tape, p->now.io, p->path, &quiet, err);
+        if (e < 0)
+            return e;
+        e = tape_reader_reach(tape, &end_byte, &end_ts_ns);
+        tape_reader_close(tape);
+        if (e < 0)
+            return err_code(err, e, "cannot read '%s'", p->path);
+    }
+    p->extent.total_bytes = end_byte;
+    p->extent.duration_ns = end_ts_ns > p->now.first_ts_ns ? time_of(p, end_ts_ns) : 0;
+    return 0;
+}
+
+static int
+begin(struct play_player *p, struct tape_io *io, const struct play_options *opt,
+      struct err *err)
+{
+    int e = play_keyframes_init(&p->frames, io, opt->keyframes_path);
+    if (e < 0)
+        return err_code(err, e, "cannot open '%s'", p->path);
+    if (opt->keyframe_bytes)
+        p->frames.spacing = opt->keyframe_bytes;
+    p->now = (struct play_walk){
+        .io = io,
+        .path = p->path,
+        .tell = { opt->notice, opt->ctx, NULL },
+        .first_cols = opt->cols < TERM_COLS_MAX ? opt->cols : TERM_COLS_MAX,
+        .first_rows = opt->rows < TERM_ROWS_MAX ? opt->rows : TERM_ROWS_MAX,
+        .watch = &shown_watch,
+        .ctx = p,
+    };
+    p->scout = p->now;
+    p->scout.tell = (struct tape_reader_options){ 0 };
+    p->scout.watch = &scout_watch;
+    e = play_walk_begin(&p->now, err);
+    if (e < 0)
+        return e;
+    e = play_keyframes_load(&p->frames, &p->now, &p->snapshots);
+    p->is_unsorted = p->snapshots.count > 0;
+    if (e < 0)
+        return err_code(err, e, "cannot open '%s'", p->path);
+    return learn_extent(p, err);
 }
 
 int
@@ -114,22 +115,11 @@ play_open(struct play_player **ret, struct tape_io *io, const char *path,
         free(p);
         return err_code(err, -ENOMEM, "cannot open '%s'", path);
     }
-    p->now = (struct play_walk){
-        .io = io,
-        .path = p->path,
-        .tell = { opt->notice, opt->ctx, NULL },
-        .first_cols = opt->cols,
-        .first_rows = opt->rows,
-        .gap = note_gap,
-        .record = note_record,
-        .ctx = p,
-    };
-    int e = play_walk_begin(&p->now, err);
+    int e = begin(p, io, opt, err);
     if (e < 0) {
         play_close(p);
         return e;
     }
-    learn_extent(p);
     *ret = p;
     return 0;
 }
@@ -137,8 +127,12 @@ play_open(struct play_player **ret, struct tape_io *io, const char *path,
 void
 play_close(struct play_player *p)
 {
+    play_keyframes_save(&p->frames, &p->now);
     play_walk_release(&p->now);
+    play_walk_release(&p->scout);
+    play_keyframes_release(&p->frames);
     play_events_release(&p->snapshots);
+    play_search_release(&p->search);
     free(p->path);
     free(p);
 }
@@ -167,7 +161,7 @@ play_place(const struct play_player *p)
     };
 }
 
-/* The walk has come to a stop; ts_ns is what the place is called. */
+/* The walk has come to a stop; the place is called by that time. */
 static void
 arrive(struct play_player *p, uint64_t time_ns)
 {
@@ -180,39 +174,94 @@ arrive(struct play_player *p, uint64_t time_ns)
     p->time_ns = w->is_end && time_ns > last_ns ? last_ns : time_ns;
 }
 
+const struct play_events *
+play_snapshots(const struct play_player *p)
+{
+    /* The order is no part of what a caller sees change. */
+    struct play_player *own = (struct play_player *)(uintptr_t)p;
+    if (p->is_unsorted)
+        play_events_sort(&own->snapshots);
+    own->is_unsorted = false;
+    return &p->snapshots;
+}
+
 /* -- on -- */
+
+/* The model lacks rows that it needs here: it is made again, from the start. */
+static int
+begin_regain(struct play_player *p)
+{
+    p->is_regaining = true;
+    p->lost = (struct play_way){ .kind = PLAY_TO_SPOT, .spot = p->now.spot };
+    return play_walk_begin(&p->now, NULL);
+}
+
+static int
+regain(struct play_player *p, size_t max_bytes)
+{
+    int e = p->is_regaining ? play_way_go(p, &p->now, &p->lost, max_bytes) : 0;
+    p->is_regaining &= e > 0;
+    return e;
+}
+
+static int
+regain_all(struct play_player *p)
+{
+    int e;
+    while ((e = regain(p, PLAY_WORK_SLICE)) > 0)
+        continue;
+    return e;
+}
+
+static int
+peek(struct play_player *p)
+{
+    int e = regain_all(p);
+    if (e >= 0)
+        e = play_walk_peek(&p->now);
+    if (e != PLAY_BLIND)
+        return e;
+    e = begin_regain(p);
+    if (e >= 0)
+        e = regain_all(p);
+    return e < 0 ? e : play_walk_peek(&p->now);
+}
 
 uint64_t
 play_next_ns(struct play_player *p)
 {
-    return play_walk_peek(&p->now) > 0 ? time_of(p, p->now.next.ts_ns) : UINT64_MAX;
+    return peek(p) > 0 ? time_of(p, p->now.next.ts_ns) : UINT64_MAX;
 }
 
-/* All records up to that time. 1: the bytes were used up, 0: done. */
-static int
-go_to_time(struct play_player *p, uint64_t time_ns, size_t max_bytes)
+static uint64_t
+stamp_at(const struct play_player *p, uint64_t time_ns)
 {
-    struct play_walk *w = &p->now;
-    int e;
-    while ((e = play_walk_peek(w)) > 0 && time_of(p, w->next.ts_ns) <= time_ns) {
-        if (!max_bytes)
-            return 1;
-        ssize_t n = play_walk_take(w, max_bytes);
-        if (n < 0)
-            return (int)n;
-        n += PLAY_RECORD_COST;
-        max_bytes -= (size_t)n < max_bytes ? (size_t)n : max_bytes;
-    }
-    return e < 0 ? e : 0;
+    uint64_t first = p->now.first_ts_ns;
+    return time_ns > UINT64_MAX - first ? UINT64_MAX : first + time_ns;
+}
+
+/* Who plays on does not want to be elsewhere; other work can go on beside. */
+static void
+stop_seek(struct play_player *p)
+{
+    if (p->work == PLAY_WORK_SEEK)
+        play_stop(p);
 }
 
 int
 play_advance(struct play_player *p, uint64_t time_ns, size_t max_bytes)
 {
-    int e = go_to_time(p, time_ns, max_bytes);
-    if (e > 0)
-        time_ns = time_of(p, p->now.shown_ts_ns);
-    arrive(p, time_ns);
+    struct play_way way = { .kind = PLAY_TO_TIME, .ts_ns = stamp_at(p, time_ns) };
+    stop_seek(p);
+    int e = regain(p, max_bytes);
+    if (e)
+        return e;
+    e = play_way_step(p, &p->now, &way, max_bytes);
+    if (e == PLAY_BLIND) {
+        e = begin_regain(p);
+        return e < 0 ? e : 1;
+    }
+    arrive(p, e ? time_of(p, p->now.shown_ts_ns) : time_ns);
     return e;
 }
 
@@ -221,16 +270,17 @@ play_step(struct play_player *p)
 {
     struct play_walk *w = &p->now;
     int e;
-    while ((e = play_walk_peek(w)) > 0) {
+    stop_seek(p);
+    while ((e = peek(p)) > 0) {
         bool is_shown = w->next.tag == TAPE_DATA && w->next.bytes.n;
-        uint64_t ts_ns = w->next.ts_ns;
         ssize_t n = play_walk_take(w, SIZE_MAX);
-        if (n < 0)
-            return (int)n;
-        if (!is_shown)
+        e = n == PLAY_BLIND ? begin_regain(p) : n < 0 ? (int)n : 0;
+        if (e < 0)
+            return e;
+        if (n < 0 || !is_shown)
             continue;
-        e = play_walk_peek(w); /* is it the last one? */
-        arrive(p, time_of(p, ts_ns));
+        e = peek(p); /* is it the last one? */
+        arrive(p, time_of(p, w->shown_ts_ns));
         return e < 0 ? e : 1;
     }
     arrive(p, UINT64_MAX);
@@ -240,10 +290,16 @@ play_step(struct play_player *p)
 /* -- anywhere -- */
 
 static int
-begin_work(struct play_player *p, enum play_work_kind kind, uint64_t target)
+begin_seek(struct play_player *p, struct play_way way)
 {
-    p->work = kind;
-    p->target = target;
+    play_stop(p);
+    p->is_regaining = false;
+    int e = play_way_begin(p, &p->now, &way);
+    if (e < 0)
+        return e;
+    p->work = PLAY_WORK_SEEK;
+    p->way = way;
+    p->way_from = p->now.byte_off;
     p->gap_count = 0;
     return 0;
 }
@@ -251,55 +307,66 @@ begin_work(struct play_player *p, enum play_work_kind kind, uint64_t target)
 int
 play_seek_ns(struct play_player *p, uint64_t time_ns)
 {
-    begin_work(p, PLAY_WORK_TIME, time_ns);
-    struct play_walk *w = &p->now;
-    return time_of(p, w->taken_ts_ns) > time_ns ? play_walk_begin(w, NULL) : 0;
+    struct play_way way = { .kind = PLAY_TO_TIME, .ts_ns = stamp_at(p, time_ns) };
+    return begin_seek(p, way);
 }
 
 int
 play_seek_byte(struct play_player *p, uint64_t byte_off)
 {
-    begin_work(p, PLAY_WORK_BYTE, byte_off);
-    return p->now.byte_off > byte_off ? play_walk_begin(&p->now, NULL) : 0;
-}
-
-/* Behind the last byte before that one; records without bytes are taken, too. */
-static int
-go_to_byte(struct play_player *p, uint64_t byte_off, size_t max_bytes)
-{
-    struct play_walk *w = &p->now;
-    int e;
-    while ((e = play_walk_peek(w)) > 0) {
-        size_t max = max_bytes;
-        if (w->next.tag == TAPE_DATA) {
-            uint64_t off = play_walk_next_off(w);
-            if (off >= byte_off)
-                return 0;
-            max = byte_off - off < max ? (size_t)(byte_off - off) : max;
-        }
-        if (!max_bytes)
-            return 1;
-        ssize_t n = play_walk_take(w, max);
-        if (n < 0)
-            return (int)n;
-        n += PLAY_RECORD_COST;
-        max_bytes -= (size_t)n < max_bytes ? (size_t)n : max_bytes;
-    }
-    return e < 0 ? e : 0;
+    struct play_way way = { .kind = PLAY_TO_BYTE, .byte_off = byte_off };
+    return begin_seek(p, way);
 }
 
 int
 play_search(struct play_player *p, struct view text, bool is_backwards)
 {
-    (void)p, (void)text, (void)is_backwards;
-    return ERR_MISSING;
+    play_stop(p);
+    int e = play_search_begin(p, text, is_backwards);
+    if (e >= 0)
+        p->work = PLAY_WORK_SEARCH;
+    return e;
 }
 
 int
 play_index(struct play_player *p)
 {
-    (void)p;
+    play_stop(p);
+    if (p->is_indexed || p->frames.is_complete)
+        return 0;
+    struct play_way way = { .kind = PLAY_TO_END };
+    int e = play_way_begin(p, &p->scout, &way);
+    if (e < 0)
+        return e;
+    p->work = PLAY_WORK_INDEX;
+    p->way = way;
+    p->way_from = 0;
     return 0;
+}
+
+static int
+work_search(struct play_player *p, size_t max_bytes)
+{
+    uint64_t byte_off;
+    int e = play_search_work(p, max_bytes, &byte_off);
+    if (e)
+        return e;
+    e = play_seek_byte(p, byte_off);
+    return e < 0 ? e : 1;
+}
+
+/* What was asked for is done. */
+static void
+finish(struct play_player *p)
+{
+    if (p->work == PLAY_WORK_SEEK)
+        arrive(p, p->way.kind == PLAY_TO_TIME ? time_of(p, p->way.ts_ns)
+                                              : time_of(p, p->now.shown_ts_ns));
+    if (p->work == PLAY_WORK_INDEX)
+        p->is_indexed = true;
+    p->work = PLAY_WORK_NONE;
+    if (p->frames.is_complete)
+        play_keyframes_save(&p->frames, &p->now);
 }
 
 int
@@ -307,37 +374,60 @@ play_work(struct play_player *p, size_t max_bytes)
 {
     int e = 0;
     switch (p->work) {
-    case PLAY_WORK_TIME:
-        e = go_to_time(p, p->target, max_bytes);
+    case PLAY_WORK_SEEK:
+        e = play_way_go(p, &p->now, &p->way, max_bytes);
         break;
-    case PLAY_WORK_BYTE:
-        e = go_to_byte(p, p->target, max_bytes);
+    case PLAY_WORK_INDEX:
+        e = play_way_go(p, &p->scout, &p->way, max_bytes);
+        break;
+    case PLAY_WORK_SEARCH:
+        e = work_search(p, max_bytes);
         break;
     case PLAY_WORK_NONE:
-        break;
+        return 0;
     }
-    if (e > 0)
-        return e;
-    if (p->work == PLAY_WORK_TIME)
-        arrive(p, p->target);
-    else if (p->work == PLAY_WORK_BYTE)
-        arrive(p, time_of(p, p->now.shown_ts_ns));
-    p->work = PLAY_WORK_NONE;
+    if (e < 0)
+        p->work = PLAY_WORK_NONE;
+    else if (!e)
+        finish(p);
     return e;
 }
 
 void
 play_stop(struct play_player *p)
 {
-    if (p->work != PLAY_WORK_NONE)
+    if (p->work == PLAY_WORK_SEEK)
         arrive(p, time_of(p, p->now.shown_ts_ns));
     p->work = PLAY_WORK_NONE;
+}
+
+static unsigned
+permille(uint64_t done, uint64_t total)
+{
+    if (!total || done >= total)
+        return total ? 1000 : 0;
+    return (unsigned)(total > UINT64_MAX / 1000 ? done / (total / 1000)
+                                                : done * 1000 / total);
 }
 
 unsigned
 play_work_permille(const struct play_player *p)
 {
-    return p->work == PLAY_WORK_NONE ? 1000 : 0;
+    uint64_t total = p->extent.total_bytes, to = p->way.byte_off;
+    switch (p->work) {
+    case PLAY_WORK_NONE:
+        return 1000;
+    case PLAY_WORK_SEARCH:
+        return play_search_permille(p);
+    case PLAY_WORK_INDEX:
+        return permille(p->scout.byte_off, total);
+    case PLAY_WORK_SEEK:
+        break;
+    }
+    if (p->way.kind == PLAY_TO_TIME)
+        return permille(time_of(p, p->now.last_ts_ns), time_of(p, p->way.ts_ns));
+    to = p->way.kind == PLAY_TO_BYTE && to < total ? to : total;
+    return permille(p->now.byte_off - p->way_from, to - p->way_from);
 }
 
 int

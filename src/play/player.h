@@ -25,6 +25,7 @@ struct play_options {
     const char *keyframes_path; /* NULL: in memory alone */
     tape_notice_fn notice;      /* damage, each time it is met; may be NULL */
     void *ctx;
+    size_t keyframe_bytes; /* that lie between two, about; 0: what is best */
 };
 
 struct play_player;

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "play/keyframes_priv.h"
+
 enum { COLS = 80, ROWS = 24 };
 
 /* -- the recording -- */
@@ -15,26 +17,41 @@ next_piece(struct play_walk *w)
         return false;
     w->rest = w->piece.records;
     w->spot = (struct play_spot){ .ordinal = w->piece.head.ordinal };
+    w->chain = w->chain_behind;
+    if (w->piece.packed.n >= TAPE_BLOCK_HEAD)
+        w->chain_behind = play_chain(w->chain, w->piece.file_off, w->piece.packed.p);
     return true;
 }
 
-/* Applies the size that the recording wants by now. */
+bool
+play_walk_is_sizing(const struct play_walk *w)
+{
+    return w->cols != w->term_cols || w->rows != w->term_rows;
+}
+
+/* The model takes the size that the recording wants by now. */
 static int
 take_size(struct play_walk *w)
 {
-    if (w->cols != w->term_cols || w->rows != w->term_rows)
-        term_resize(w->term, w->cols, w->rows);
+    if (!play_walk_is_sizing(w))
+        return 0;
+    if (!w->is_whole) {
+        int e = w->watch->blind ? w->watch->blind(w->ctx, w) : 0;
+        return e > 0 ? 0 : e < 0 ? e : PLAY_BLIND;
+    }
+    term_resize(w->term, w->cols, w->rows);
     w->term_cols = w->cols;
     w->term_rows = w->rows;
-    return term_error(w->term);
+    int e = term_error(w->term);
+    return e < 0 || !w->watch->sized ? e : w->watch->sized(w->ctx, w);
 }
 
 static void
 tell_gap(struct play_walk *w, uint64_t bytes, bool is_recorded, uint64_t ts_ns)
 {
     struct play_gap gap = { w->byte_off, bytes, ts_ns, is_recorded };
-    if (bytes && w->gap)
-        w->gap(w->ctx, &gap);
+    if (bytes && w->watch->gap)
+        w->watch->gap(w->ctx, &gap);
     w->byte_off += bytes;
 }
 
@@ -56,9 +73,12 @@ end(struct play_walk *w)
 {
     if (w->is_end)
         return 0;
+    int e = take_size(w);
+    if (e < 0)
+        return e;
     w->is_end = true;
     close_gap(w, w->byte_off + w->unrecorded, w->last_ts_ns);
-    return take_size(w);
+    return 0;
 }
 
 int
@@ -103,11 +123,13 @@ static ssize_t
 take_data(struct play_walk *w, size_t max)
 {
     size_t left = w->next.bytes.n - w->next_fed, n = left < max ? left : max;
-    if (!w->next_fed)
-        close_gap(w, play_walk_next_off(w), w->next.ts_ns);
     int e = take_size(w);
     if (e < 0)
         return e;
+    if (!w->next_fed)
+        close_gap(w, play_walk_next_off(w), w->next.ts_ns);
+    w->taken_ts_ns = w->next.ts_ns;
+    w->sized_ts_ns = w->sized_byte = 0;
     if (n) {
         term_feed(w->term, w->next.bytes.p + w->next_fed, n, w->byte_off);
         w->shown_ts_ns = w->next.ts_ns;
@@ -131,14 +153,14 @@ ssize_t
 play_walk_take(struct play_walk *w, size_t max_bytes)
 {
     assert(w->has_next);
-    if (w->record && !w->next_fed) {
-        int e = w->record(w->ctx, w);
+    if (w->watch->record && !w->next_fed) {
+        int e = w->watch->record(w->ctx, w);
         if (e < 0)
             return e;
     }
-    w->taken_ts_ns = w->next.ts_ns;
     if (w->next.tag == TAPE_DATA)
         return take_data(w, max_bytes);
+    w->taken_ts_ns = w->next.ts_ns;
     if (w->next.tag == TAPE_RESIZE)
         want_size(w, &w->next);
     else if (w->next.tag == TAPE_MARK && w->next.code == TAPE_MARK_GAP)
@@ -179,31 +201,75 @@ first_size(struct play_walk *w)
     }
 }
 
+struct term_options
+play_walk_term_options(void)
+{
+    struct term_options opt = term_options_default();
+    opt.alternate_rows = 0;
+    return opt;
+}
+
+/* As before the first record. */
+static void
+clear(struct play_walk *w)
+{
+    if (w->term)
+        term_free(w->term);
+    w->term = NULL;
+    w->is_end = w->has_next = false;
+    w->rest.n = 0;
+    w->next_fed = 0;
+    w->chain = w->chain_behind = 0;
+    w->first_ts_ns = w->last_ts_ns = 0;
+    w->byte_off = w->unrecorded = 0;
+    w->sized_ts_ns = w->sized_byte = 0;
+}
+
 int
 play_walk_begin(struct play_walk *w, struct err *err)
 {
-    play_walk_release(w);
-    int e = tape_reader_open(&w->tape, w->io, w->path, &w->tell, err);
+    clear(w);
+    int e = 0;
+    if (w->tape)
+        tape_reader_rewind(w->tape);
+    else
+        e = tape_reader_open(&w->tape, w->io, w->path, &w->tell, err);
     if (e < 0)
         return e;
-    w->is_end = w->has_next = false;
-    w->last_ts_ns = w->shown_ts_ns = w->byte_off = w->unrecorded = 0;
-    w->rest.n = 0;
-    bool has_piece = next_piece(w);
-    w->piece.records.n = has_piece ? w->piece.records.n : 0;
+    if (!next_piece(w))
+        w->piece.records.n = 0;
     first_size(w);
-    struct term_options opt = term_options_default();
-    opt.cols = w->cols;
-    opt.rows = w->rows;
-    opt.alternate_rows = 0;
-    w->term_cols = w->cols;
-    w->term_rows = w->rows;
+    struct term_options opt = play_walk_term_options();
+    opt.cols = w->term_cols = w->cols;
+    opt.rows = w->term_rows = w->rows;
     w->term = term_new(&opt);
-    if (!w->term)
-        return err_code(err, -ENOMEM, "cannot show '%s'", w->path);
-    e = play_walk_peek(w);
+    w->is_whole = true;
+    e = w->term ? play_walk_peek(w) : -ENOMEM;
     if (e < 0)
         return err_code(err, e, "cannot show '%s'", w->path);
     w->first_ts_ns = w->shown_ts_ns = w->taken_ts_ns = w->last_ts_ns;
     return 0;
+}
+
+bool
+play_walk_jump(struct play_walk *w, const struct tape_place *place, uint32_t record,
+               struct term *term)
+{
+    struct tape_record skipped;
+    const char *reason;
+    if (w->term)
+        term_free(w->term);
+    w->term = term;
+    /* Without rows above it lacks nothing. */
+    w->is_whole = !term_scrollback_dropped(term);
+    w->is_end = w->has_next = false;
+    w->next_fed = 0;
+    if (!tape_reader_begin_at(w->tape, place) || !next_piece(w) ||
+        w->piece.file_off != place->file_off)
+        return false;
+    for (; w->spot.record < record && w->rest.n; w->spot.record++) {
+        size_t n = tape_record_get(w->rest, &skipped, &reason);
+        w->rest = (struct view){ w->rest.p + n, w->rest.n - n };
+    }
+    return w->spot.record == record;
 }

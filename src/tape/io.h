@@ -24,6 +24,11 @@ enum tape_open {
 
 struct tape_io;
 
+/* Which file it is, and what changes when its bytes do. */
+struct tape_identity {
+    uint64_t dev, ino, size, mtime_ns, ctime_ns;
+};
+
 struct tape_io_ops {
     int (*open)(struct tape_io *io, const char *path, enum tape_open how);
     void (*close)(struct tape_io *io, int fd);
@@ -46,6 +51,8 @@ struct tape_io_ops {
     /* Appends each suffix s for which path + s exists in path's folder, NUL-terminated.
      */
     int (*list)(struct tape_io *io, const char *path, struct buf *ret_suffixes);
+    /* NULL: nothing is known of files. */
+    int (*identity)(struct tape_io *io, int fd, struct tape_identity *ret);
 };
 
 struct tape_io {

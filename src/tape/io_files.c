@@ -171,6 +171,29 @@ files_list(struct tape_io *io, const char *path, struct buf *ret)
     return r;
 }
 
+static uint64_t
+in_ns(struct timespec t)
+{
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int
+files_identity(struct tape_io *io, int fd, struct tape_identity *ret)
+{
+    (void)io;
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    *ret = (struct tape_identity){
+        .dev = st.st_dev,
+        .ino = st.st_ino,
+        .size = (uint64_t)st.st_size,
+        .mtime_ns = in_ns(st.st_mtim),
+        .ctime_ns = in_ns(st.st_ctim),
+    };
+    return 0;
+}
+
 struct tape_io *
 tape_io_files(void)
 {
@@ -189,6 +212,7 @@ tape_io_files(void)
         .make_dirs = files_make_dirs,
         .lock = files_lock,
         .list = files_list,
+        .identity = files_identity,
     };
     static struct tape_io io = { &ops };
     return &io;

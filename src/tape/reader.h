@@ -72,6 +72,35 @@ bool tape_reader_next_piece(struct tape_reader *r, struct tape_piece *ret);
 int tape_reader_seek_byte(struct tape_reader *r, uint64_t byte_off);
 int tape_reader_seek_time(struct tape_reader *r, uint64_t ts_ns);
 
+/* -- for those who have been here before -- */
+
+/* A block of a recording that is one file. */
+struct tape_place {
+    uint64_t file_off, ordinal;
+    uint32_t crc; /* as in its header */
+};
+
+/* From the first record again. */
+void tape_reader_rewind(struct tape_reader *r);
+/* The next piece is then that block, if it is there and good; what follows is as if all
+ * before it had been read. False when it is not, or several files overlap: the reader is
+ * rewound. */
+bool tape_reader_begin_at(struct tape_reader *r, const struct tape_place *place);
+/* True when the recording is one file with checksums, of which nothing is known to be
+ * missing: a place then stays good while the file is the same. */
+bool tape_reader_is_single(const struct tape_reader *r);
+/* Of a recording that is one file; 0 or an error. */
+int tape_reader_identity(const struct tape_reader *r, struct tape_identity *ret);
+/* The headers of the first file's blocks, as they follow on each other, unchecked, up to
+ * the first that makes no sense, or for which `fn` returns false. */
+typedef bool (*tape_head_fn)(void *ctx, const struct tape_place *place,
+                             const uint8_t head[TAPE_BLOCK_HEAD]);
+void tape_reader_heads(struct tape_reader *r, tape_head_fn fn, void *ctx);
+/* How far the recording leads: by its last block where that is all there is to it, else
+ * by reading to the end; bytes and stamps as headers and records have them. The reader is
+ * rewound. */
+int tape_reader_reach(struct tape_reader *r, uint64_t *ret_byte_off, uint64_t *ret_ts_ns);
+
 /* For repair, after reading to the end: which files there are. A tail is bad when it
  * holds something that could not be used. */
 /* has_foreign: one of them is another recording's, or they contradict each other. */

@@ -24,42 +24,68 @@ thin_out(struct tape_reader *r)
 
 static bool
 read_header(struct tape_reader *r, struct segment *s, uint64_t off,
-            struct tape_block *ret)
+            uint8_t p[TAPE_BLOCK_HEAD], struct tape_block *ret)
 {
-    uint8_t p[TAPE_BLOCK_HEAD];
-    return tape_io_read_full(r->io, s->fd, p, sizeof(p), off) == (ssize_t)sizeof(p) &&
+    return tape_io_read_full(r->io, s->fd, p, TAPE_BLOCK_HEAD, off) == TAPE_BLOCK_HEAD &&
            !tape_block_parse(p, ret) &&
            TAPE_BLOCK_HEAD + ret->packed_len <= s->size - off;
 }
 
-static int
-build_index(struct tape_reader *r)
+/* A block by its header alone, and whether more of them are wanted. */
+typedef bool (*head_fn)(void *ctx, const struct tape_block *b, uint64_t off,
+                        const uint8_t p[TAPE_BLOCK_HEAD]);
+
+/* Headers get their whole ordinal, and the latest stamp so far. */
+static void
+each_header(struct tape_reader *r, head_fn fn, void *ctx)
 {
+    const uint64_t mask = (1U << TAPE_ORDINAL_BITS) - 1;
     struct segment *s = &r->segments[0].seg;
     struct tape_block b;
+    uint8_t p[TAPE_BLOCK_HEAD];
     uint64_t off = 0, last_byte = 0, last_ts = 0;
     bool has_checks = false;
-    r->index = calloc(INDEX_MAX, sizeof(r->index[0]));
-    if (!r->index)
-        return -ENOMEM;
-    r->index_stride = 1;
-    for (uint64_t n = 0; off < s->size && read_header(r, s, off, &b); n++) {
-        const uint64_t mask = (1U << TAPE_ORDINAL_BITS) - 1;
+    for (uint64_t n = 0; off < s->size && read_header(r, s, off, p, &b); n++) {
         has_checks = n ? has_checks : b.is_checked;
         if (b.is_checked != has_checks)
             break;
         if ((b.is_checked && b.ordinal != (n & mask)) || b.start_byte_off < last_byte)
             break;
+        b.ordinal = n;
+        b.start_ts_ns = last_ts = b.start_ts_ns > last_ts ? b.start_ts_ns : last_ts;
+        if (!fn(ctx, &b, off, p))
+            break;
         last_byte = b.start_byte_off;
-        last_ts = b.start_ts_ns > last_ts ? b.start_ts_ns : last_ts;
-        if (r->index_count == INDEX_MAX)
-            thin_out(r);
-        if (n % r->index_stride == 0)
-            r->index[r->index_count++] = (struct index_entry){
-                .off = off, .byte_off = last_byte, .ts_ns = last_ts, .ordinal = n
-            };
         off += TAPE_BLOCK_HEAD + b.packed_len;
     }
+}
+
+static bool
+add_to_index(void *ctx, const struct tape_block *b, uint64_t off,
+             const uint8_t p[TAPE_BLOCK_HEAD])
+{
+    (void)p;
+    struct tape_reader *r = ctx;
+    if (r->index_count == INDEX_MAX)
+        thin_out(r);
+    if (b->ordinal % r->index_stride == 0)
+        r->index[r->index_count++] = (struct index_entry){
+            .off = off,
+            .byte_off = b->start_byte_off,
+            .ts_ns = b->start_ts_ns,
+            .ordinal = b->ordinal,
+        };
+    return true;
+}
+
+static int
+build_index(struct tape_reader *r)
+{
+    r->index = calloc(INDEX_MAX, sizeof(r->index[0]));
+    if (!r->index)
+        return -ENOMEM;
+    r->index_stride = 1;
+    each_header(r, add_to_index, r);
     return 0;
 }
 
@@ -98,6 +124,12 @@ begin_at(struct tape_reader *r, const struct index_entry *e)
     return true;
 }
 
+static bool
+is_one_file(const struct tape_reader *r)
+{
+    return r->segment_count == 1 && r->segments[0].is_open;
+}
+
 /* Begins at the last block that starts before the place; `is_before` knows. */
 static int
 go_near(struct tape_reader *r, bool (*is_before)(const struct index_entry *, uint64_t),
@@ -105,7 +137,7 @@ go_near(struct tape_reader *r, bool (*is_before)(const struct index_entry *, uin
 {
     static const struct index_entry start;
     /* Several segments overlap; then everything is read from the start. */
-    bool is_one = r->segment_count == 1 && r->segments[0].is_open;
+    bool is_one = is_one_file(r);
     if (is_one && !r->index) {
         int e = build_index(r);
         if (e < 0)
@@ -167,4 +199,61 @@ tape_reader_seek_time(struct tape_reader *r, uint64_t ts_ns)
         if (rec.ts_ns >= ts_ns)
             return push_back(r, &rec);
     return e;
+}
+
+/* -- for those who have been here before -- */
+
+void
+tape_reader_rewind(struct tape_reader *r)
+{
+    static const struct index_entry start;
+    rewind_to(r, &start);
+}
+
+bool
+tape_reader_begin_at(struct tape_reader *r, const struct tape_place *place)
+{
+    struct index_entry e = { .off = place->file_off, .ordinal = place->ordinal };
+    if (is_one_file(r) && begin_at(r, &e) && r->segments[0].seg.head.crc == place->crc)
+        return true;
+    tape_reader_rewind(r);
+    return false;
+}
+
+bool
+tape_reader_is_single(const struct tape_reader *r)
+{
+    const struct segment *s = &r->segments[0].seg;
+    return is_one_file(r) && !r->tail_count && s->is_begun && s->has_checks &&
+           !r->read_error;
+}
+
+int
+tape_reader_identity(const struct tape_reader *r, struct tape_identity *ret)
+{
+    if (!is_one_file(r) || !r->io->ops->identity)
+        return -ENOTSUP;
+    return r->io->ops->identity(r->io, r->segments[0].seg.fd, ret);
+}
+
+struct head_call {
+    tape_head_fn fn;
+    void *ctx;
+};
+
+static bool
+call_head(void *ctx, const struct tape_block *b, uint64_t off,
+          const uint8_t p[TAPE_BLOCK_HEAD])
+{
+    struct head_call *call = ctx;
+    struct tape_place place = { off, b->ordinal, b->crc };
+    return call->fn(call->ctx, &place, p);
+}
+
+void
+tape_reader_heads(struct tape_reader *r, tape_head_fn fn, void *ctx)
+{
+    struct head_call call = { fn, ctx };
+    if (is_one_file(r))
+        each_header(r, call_head, &call);
 }
