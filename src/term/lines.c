@@ -314,36 +314,82 @@ give(struct source *s, struct term_line *line, term_line_fn fn, void *ctx)
     return e < 0 ? e : fn(ctx, line);
 }
 
-int
-term_final_lines(const struct term *t, term_line_fn fn, void *ctx)
+static struct source
+main_source(const struct term *t)
 {
-    struct source main_lines = {
+    return (struct source){
         .t = t,
         .history = &t->scrollback,
         .rows = t->screens[0].rows,
         .n_packed = term_history_count(&t->scrollback),
     };
-    main_lines.end = end_of_text(main_lines.history, main_lines.rows, t->rows);
-    struct source marked = {
+}
+
+static struct source
+marked_source(const struct term *t, bool with_screen)
+{
+    size_t n_packed = term_history_count(&t->marked);
+    return (struct source){
         .t = t,
         .history = &t->marked,
         .rows = t->screens[1].rows,
-        .n_packed = term_history_count(&t->marked),
+        .n_packed = n_packed,
+        .end = n_packed + (with_screen && t->opt.alternate_rows ? t->rows : 0),
         .fresh_byte = t->kept_byte,
         .is_alternate = true,
     };
-    marked.end = marked.n_packed + (t->opt.alternate_rows ? t->rows : 0);
+}
 
+static int
+walk(struct source *main_lines, struct source *marked, term_line_fn fn, void *ctx)
+{
     struct term_line line = { 0 };
     uint64_t at, marked_at;
     int e = 0;
     while (!e) {
-        bool has_main = peek(&main_lines, &at), has_marked = peek(&marked, &marked_at);
+        bool has_main = peek(main_lines, &at), has_marked = peek(marked, &marked_at);
         if (!has_main && !has_marked)
             break;
         bool is_marked = has_marked && (!has_main || marked_at <= at);
-        e = give(is_marked ? &marked : &main_lines, &line, fn, ctx);
+        e = give(is_marked ? marked : main_lines, &line, fn, ctx);
     }
     term_line_release(&line);
     return e;
+}
+
+int
+term_final_lines(const struct term *t, term_line_fn fn, void *ctx)
+{
+    struct source main_lines = main_source(t), marked = marked_source(t, true);
+    main_lines.end = end_of_text(main_lines.history, main_lines.rows, t->rows);
+    return walk(&main_lines, &marked, fn, ctx);
+}
+
+/* -- from a place on -- */
+
+struct term_line_numbers
+term_line_numbers(const struct term *t)
+{
+    return (struct term_line_numbers){ t->scrollback.end, t->marked.end };
+}
+
+static size_t
+index_of(const struct term_history *h, uint64_t number)
+{
+    uint64_t from = number > h->dropped ? number : h->dropped;
+    return (size_t)((from < h->end ? from : h->end) - h->dropped);
+}
+
+int
+term_lines_from(const struct term *t, struct term_line_numbers from, bool with_alternate,
+                term_line_fn fn, void *ctx)
+{
+    struct source main_lines = main_source(t), marked = marked_source(t, with_alternate);
+    unsigned n = t->rows;
+    while (n && !term_row_length(main_lines.rows[n - 1]))
+        n--;
+    main_lines.end = main_lines.n_packed + n;
+    main_lines.next = index_of(&t->scrollback, from.line);
+    marked.next = index_of(&t->marked, from.marked);
+    return walk(&main_lines, &marked, fn, ctx);
 }

@@ -157,6 +157,20 @@ typedef int (*term_line_fn)(void *ctx, const struct term_line *line);
 int term_final_lines(const struct term *t, term_line_fn fn, void *ctx);
 uint64_t term_alternate_dropped(const struct term *t);
 
+/* Lines are numbered in the order in which they leave the screen, from the very first on;
+ * marked ones apart. A new width numbers them anew. */
+struct term_line_numbers {
+    uint64_t line;   /* of the screen's top row: those below are in the scrollback */
+    uint64_t marked; /* of the next line to be marked */
+};
+
+struct term_line_numbers term_line_numbers(const struct term *t);
+/* The final lines from these numbers on, as far as they are kept, for those who have seen
+ * the ones before. Blank lines of the scrollback are given, also at its end; what is on
+ * the alternate screen now only if asked. */
+int term_lines_from(const struct term *t, struct term_line_numbers from,
+                    bool with_alternate, term_line_fn fn, void *ctx);
+
 /* -- what has changed -- */
 
 /* Has this row of the screen changed since the last term_damage_clear()? */
