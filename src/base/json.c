@@ -110,3 +110,10 @@ json_none(struct json *j)
     separate(j);
     buf_puts(j->out, "null");
 }
+
+void
+json_raw(struct json *j, struct view value)
+{
+    separate(j);
+    buf_append(j->out, value.p, value.n);
+}

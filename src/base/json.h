@@ -26,6 +26,8 @@ void json_bytes(struct json *j, struct view s);
 void json_u64(struct json *j, uint64_t v);
 void json_bool(struct json *j, bool v);
 void json_none(struct json *j);
+/* A value that is JSON already. */
+void json_raw(struct json *j, struct view value);
 /* A number past 2^53 that JavaScript must not round: written as a string. */
 void json_u64_str(struct json *j, uint64_t v);
 

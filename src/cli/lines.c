@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/lines.h"
 
+#include <unistd.h>
+
+#include "base/file.h"
+#include "play/line.h"
+
+enum { FLUSH_AT = 64 << 10 };
+
 /* -- JSON -- */
 
 /* In the order in which they are printed. */
@@ -89,4 +96,44 @@ cli_line_json(struct json *j, const struct term_line *line)
         json_span(j, &line->spans[i]);
     json_close(j, ']');
     json_close(j, '}');
+}
+
+/* -- text -- */
+
+int
+cli_printer_flush(struct cli_printer *p, bool is_end)
+{
+    int e = p->out.failed;
+    if (e >= 0 && p->out.n > (is_end ? 0 : FLUSH_AT)) {
+        e = file_write_all(STDOUT_FILENO, p->out.p, p->out.n);
+        buf_clear(&p->out);
+    }
+    return e;
+}
+
+int
+cli_printer_line(void *ctx, const struct term_line *line)
+{
+    struct cli_printer *p = ctx;
+    if (!line->text.n && !(p->is_ansi && line->n_spans)) {
+        p->blank_lines++;
+        return 0;
+    }
+    int e = 0;
+    for (; p->blank_lines && e >= 0; p->blank_lines--) {
+        buf_puts(&p->out, "\n");
+        e = cli_printer_flush(p, false);
+    }
+    if (p->is_ansi)
+        play_line_ansi(&p->out, line);
+    else
+        buf_append(&p->out, line->text.p, line->text.n);
+    buf_puts(&p->out, "\n");
+    return e < 0 ? e : cli_printer_flush(p, false);
+}
+
+void
+cli_printer_release(struct cli_printer *p)
+{
+    buf_release(&p->out);
 }

@@ -20,20 +20,23 @@ cli_losses_notice(void *ctx, const struct tape_notice *n)
 }
 
 void
+cli_losses_gap(struct cli_losses *l, uint64_t byte_off, uint64_t bytes, bool is_recorded)
+{
+    l->is_damaged |= !is_recorded;
+    cli_say(l->command, "'%s': %" PRIu64 " bytes from byte %" PRIu64 " on %s", l->path,
+            bytes, byte_off, is_recorded ? "were not recorded" : "are missing");
+}
+
+void
 cli_losses_record(struct cli_losses *l, const struct tape_record *rec)
 {
     if (rec->tag == TAPE_MARK && rec->code == TAPE_MARK_GAP) {
-        cli_say(l->command, "'%s': %u bytes from byte %" PRIu64 " on were not recorded",
-                l->path, rec->val, l->next_byte);
+        cli_losses_gap(l, l->next_byte, rec->val, true);
         l->next_byte += rec->val;
     }
     if (rec->tag != TAPE_DATA)
         return;
-    if (rec->byte_off > l->next_byte) {
-        l->is_damaged = true;
-        cli_say(l->command,
-                "'%s': %" PRIu64 " bytes from byte %" PRIu64 " on are missing", l->path,
-                rec->byte_off - l->next_byte, l->next_byte);
-    }
+    if (rec->byte_off > l->next_byte)
+        cli_losses_gap(l, l->next_byte, rec->byte_off - l->next_byte, false);
     l->next_byte = rec->byte_off + rec->bytes.n;
 }

@@ -15,6 +15,9 @@ struct cli_losses {
 
 /* A tape_notice_fn; ctx is the struct. */
 void cli_losses_notice(void *ctx, const struct tape_notice *n);
+/* Bytes that are not there; is_recorded: the recording owns up to it. */
+void cli_losses_gap(struct cli_losses *l, uint64_t byte_off, uint64_t bytes,
+                    bool is_recorded);
 /* With each record, before it is used. */
 void cli_losses_record(struct cli_losses *l, const struct tape_record *rec);
 

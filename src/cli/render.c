@@ -17,13 +17,11 @@
 #include "cli/option.h"
 #include "cli/progress.h"
 #include "cli/session.h"
-#include "play/line.h"
 
 enum {
     PIECE_MAX = 64 << 10,
     NOTE_MAX = 32
                << 10, /* a line that script(1) has added, at most; the command is in it */
-    FLUSH_AT = 64 << 10,
     COLS = 80,
     ROWS = 24,
 };
@@ -44,9 +42,8 @@ struct render {
     struct term *term;   /* NULL until the first byte: sizes before it are no resizes */
     bool has_cr, has_lf; /* were there any? */
     struct cli_progress progress;
-    struct buf out;
-    struct json json;   /* into out */
-    size_t blank_lines; /* held back: those at the end are not printed */
+    struct cli_printer printer;
+    struct json json; /* into the printer's buffer */
 };
 
 /* -- input -- */
@@ -244,50 +241,16 @@ read_all(struct render *r, const char *path, struct err *err)
 /* -- output -- */
 
 static int
-flush(struct render *r, size_t at)
-{
-    int e = r->out.failed;
-    if (e >= 0 && r->out.n > at) {
-        e = file_write_all(STDOUT_FILENO, r->out.p, r->out.n);
-        buf_clear(&r->out);
-    }
-    return e;
-}
-
-/* A term_line_fn; ctx is the struct. */
-static int
-print_line(void *ctx, const struct term_line *line)
-{
-    struct render *r = ctx;
-    bool is_ansi = r->args->format == FORMAT_ANSI;
-    if (!line->text.n && !(is_ansi && line->n_spans)) {
-        r->blank_lines++;
-        return 0;
-    }
-    int e = 0;
-    for (; r->blank_lines && e >= 0; r->blank_lines--) {
-        buf_puts(&r->out, "\n");
-        e = flush(r, FLUSH_AT);
-    }
-    if (is_ansi)
-        play_line_ansi(&r->out, line);
-    else
-        buf_append(&r->out, line->text.p, line->text.n);
-    buf_puts(&r->out, "\n");
-    return e < 0 ? e : flush(r, FLUSH_AT);
-}
-
-static int
 print_json_line(void *ctx, const struct term_line *line)
 {
     struct render *r = ctx;
     cli_line_json(&r->json, line);
-    return flush(r, FLUSH_AT);
+    return cli_printer_flush(&r->printer, false);
 }
 
 /* The screen's rows, and before them the scrollback's, if asked. */
 static int
-each_row(struct render *r, bool has_scrollback, term_line_fn fn)
+each_row(struct render *r, bool has_scrollback, term_line_fn fn, void *ctx)
 {
     AUTO(term_line) line = { 0 };
     size_t past = term_scrollback_count(r->term), end = past + term_rows(r->term);
@@ -295,7 +258,7 @@ each_row(struct render *r, bool has_scrollback, term_line_fn fn)
     for (size_t i = has_scrollback ? 0 : past; i < end && !e; i++) {
         e = term_line_at(r->term, i, &line);
         if (!e)
-            e = fn(r, &line);
+            e = fn(ctx, &line);
     }
     return e;
 }
@@ -305,7 +268,7 @@ print_json(struct render *r)
 {
     struct json *j = &r->json;
     struct term_cursor cursor = term_cursor(r->term);
-    j->out = &r->out;
+    j->out = &r->printer.out;
     json_open(j, '{');
     json_key(j, "cols"), json_u64(j, term_cols(r->term));
     json_key(j, "rows"), json_u64(j, term_rows(r->term));
@@ -317,11 +280,11 @@ print_json(struct render *r)
     json_key(j, "title"), json_str(j, term_title(r->term));
     json_key(j, "alternate"), json_bool(j, term_modes(r->term).is_alternate);
     json_key(j, "lines"), json_open(j, '[');
-    int e = each_row(r, r->args->has_scrollback, print_json_line);
+    int e = each_row(r, r->args->has_scrollback, print_json_line, r);
     json_close(j, ']');
     json_key(j, "scrollback_rows"), json_u64(j, term_scrollback_count(r->term));
     json_close(j, '}');
-    buf_puts(&r->out, "\n");
+    buf_puts(&r->printer.out, "\n");
     return e;
 }
 
@@ -332,11 +295,11 @@ print(struct render *r, struct err *err)
     if (r->args->format == FORMAT_JSON)
         e = print_json(r);
     else if (r->args->has_scrollback)
-        e = term_final_lines(r->term, print_line, r);
+        e = term_final_lines(r->term, cli_printer_line, &r->printer);
     else
-        e = each_row(r, false, print_line);
+        e = each_row(r, false, cli_printer_line, &r->printer);
     if (e >= 0)
-        e = flush(r, 0);
+        e = cli_printer_flush(&r->printer, true);
     if (e == -ENOMEM)
         return err_code(err, e, "cannot print '%s'", r->name);
     return e < 0 ? err_code(err, e, "cannot write to standard output") : 0;
@@ -400,13 +363,14 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
         return e;
     struct render r = { .self = self,
                         .args = &args,
+                        .printer = { .is_ansi = args.format == FORMAT_ANSI },
                         .name = is_stdin ? "standard input" : argv[0],
                         .cols = args.cols ? (unsigned)args.cols : COLS,
                         .rows = args.rows ? (unsigned)args.rows : ROWS };
     e = render(&r, is_stdin ? NULL : buf_str(&found.tape_path), err);
     if (r.term)
         term_free(r.term);
-    buf_release(&r.out);
+    cli_printer_release(&r.printer);
     return e;
 }
 

@@ -14,7 +14,8 @@ cli_count(struct buf *out, uint64_t n, const char *thing)
     int len = snprintf(digits, sizeof(digits), "%" PRIu64, n);
     for (int i = 0; i < len; i++)
         buf_printf(out, i && (len - i) % 3 == 0 ? ",%c" : "%c", digits[i]);
-    buf_printf(out, " %s%s", thing, n == 1 ? "" : "s");
+    if (thing)
+        buf_printf(out, " %s%s", thing, n == 1 ? "" : "s");
 }
 
 static int

@@ -20,7 +20,7 @@ struct cli_report {
 typedef int (*cli_report_fn)(struct cli_report *out, struct library_found *session,
                              const struct tape_progress *step, struct err *err);
 
-/* Appends "1 block", "12,345 blocks". */
+/* Appends "1 block", "12,345 blocks"; thing NULL: the number alone. */
 void cli_count(struct buf *out, uint64_t n, const char *thing);
 /* A report on each SESSION, printed together: JSON of several is an array. One that fails
  * is told on stderr and does not stop the others. Returns the exit status. */

@@ -2,9 +2,9 @@
 /* ahr verify: what is in a recording, and what is wrong with it. */
 #include "tape/verify.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/notes.h"
 #include "cli/option.h"
 #include "cli/report.h"
 
@@ -20,47 +20,8 @@ json_report(struct json *j, const char *path, const struct tape_verify_report *v
     json_key(j, "snapshots"), json_u64(j, v->snapshots);
     json_key(j, "first_ts_ns"), json_u64_str(j, v->first_ts_ns);
     json_key(j, "last_ts_ns"), json_u64_str(j, v->last_ts_ns);
-    json_key(j, "warnings"), json_open(j, '[');
-    for (size_t i = 0; i < v->notes.count; i++)
-        if (v->notes.list[i].kind == TAPE_NOTE_WARNING)
-            json_str(j, v->notes.list[i].text);
-    json_close(j, ']');
-    json_key(j, "damaged"), json_open(j, '[');
-    for (size_t i = 0; i < v->notes.count; i++) {
-        const struct tape_note *n = &v->notes.list[i];
-        if (n->kind == TAPE_NOTE_WARNING)
-            continue;
-        json_open(j, '{');
-        json_key(j, "offset"), json_u64(j, n->offset);
-        json_key(j, "length"), json_u64(j, n->length);
-        json_key(j, "reason"), json_str(j, n->text);
-        if (strcmp(n->file, path) != 0)
-            json_key(j, "file"), json_str(j, n->file);
-        json_close(j, '}');
-    }
-    json_close(j, ']');
-    json_key(j, "truncated_tail"), json_bool(j, v->notes.is_torn);
+    cli_notes_json(j, path, &v->notes);
     json_close(j, '}');
-}
-
-static void
-text_note(struct buf *out, const char *path, const struct tape_note *n)
-{
-    static const char *const kind[] = {
-        [TAPE_NOTE_WARNING] = "warning",
-        [TAPE_NOTE_DAMAGE] = "damaged",
-        [TAPE_NOTE_TORN] = "torn end",
-    };
-    buf_printf(out, "\n  %s: ", kind[n->kind]);
-    if (strcmp(n->file, path) != 0)
-        buf_printf(out, "%s: ", n->file);
-    if (n->kind != TAPE_NOTE_WARNING) {
-        if (n->length)
-            cli_count(out, n->length, "byte");
-        buf_printf(out, "%sat file offset %" PRIu64 ": ", n->length ? " " : "",
-                   n->offset);
-    }
-    buf_puts(out, n->text);
 }
 
 static void
@@ -79,10 +40,7 @@ text_report(struct buf *out, const char *path, const struct tape_verify_report *
         buf_puts(out, ", ");
     }
     buf_printf(out, "%.3f s", (double)(v->last_ts_ns - v->first_ts_ns) / 1e9);
-    for (size_t i = 0; i < v->notes.count; i++)
-        text_note(out, path, &v->notes.list[i]);
-    if (v->notes.left_out)
-        buf_printf(out, "\n  and %zu more", v->notes.left_out);
+    cli_notes_text(out, path, &v->notes);
 }
 
 static int

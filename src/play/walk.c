@@ -201,11 +201,13 @@ first_size(struct play_walk *w)
     }
 }
 
-struct term_options
-play_walk_term_options(void)
+static struct term_options
+term_options_of(const struct play_walk *w)
 {
     struct term_options opt = term_options_default();
-    opt.alternate_rows = 0;
+    opt.alternate_rows = w->alternate_rows;
+    if (w->scrollback_rows)
+        opt.scrollback_rows = w->scrollback_rows;
     return opt;
 }
 
@@ -239,7 +241,7 @@ play_walk_begin(struct play_walk *w, struct err *err)
     if (!next_piece(w))
         w->piece.records.n = 0;
     first_size(w);
-    struct term_options opt = play_walk_term_options();
+    struct term_options opt = term_options_of(w);
     opt.cols = w->term_cols = w->cols;
     opt.rows = w->term_rows = w->rows;
     w->term = term_new(&opt);

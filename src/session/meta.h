@@ -64,6 +64,12 @@ struct session_facts {
 /* Bounded (1 MiB) whatever lies there; ERR_DAMAGED for what is no such file. Fields of
  * the wrong type are left empty. */
 int session_meta_read(const char *path, struct session_facts *ret, struct err *err);
+/* Each fact of it as text, in its order: numbers, "yes" and "no", lists of words as one
+ * command line, what an object holds as "outer.inner". Texts are as they stand there. */
+typedef void (*session_fact_fn)(void *ctx, const char *key, const char *text);
+int session_meta_each(const char *path, session_fact_fn fn, void *ctx, struct err *err);
+/* Appends it as JSON on one line, in ASCII without control characters. */
+int session_meta_json(const char *path, struct buf *ret, struct err *err);
 /* Sets status `interrupted`, totalBytes and endedAtNs, and keeps all else as it is, in
  * its order; makes a small one where there is none or a damaged one (kept as *.bad). */
 int session_meta_interrupt(const char *path, const char *id, uint64_t total_bytes,

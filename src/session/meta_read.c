@@ -16,7 +16,9 @@
 
 enum {
     META_MAX = 1 << 20,
-    BAD_MAX = 100, /* damaged ones that are kept */
+    COMMAND_MAX = 5 * META_MAX, /* of it, quoted: a quote takes four bytes */
+    DEPTH_MAX = 4,              /* of objects in objects that are told */
+    BAD_MAX = 100,              /* damaged ones that are kept */
 };
 
 static json_t *
@@ -84,22 +86,27 @@ put_word(struct buf *out, const char *word)
     buf_puts(out, "'");
 }
 
+/* Up to `size` bytes, and some more. */
+static void
+put_words(struct buf *out, const json_t *words, size_t size)
+{
+    for (size_t i = 0, n = json_array_size(words); i < n && out->n < size; i++) {
+        const char *word = json_string_value(json_array_get(words, i));
+        buf_puts(out, i ? " " : "");
+        put_word(out, word ? word : "");
+    }
+}
+
 static void
 get_command(const json_t *meta, char *ret, size_t size)
 {
     static const char cut[] = "\xe2\x80\xa6";
-    AUTO(buf) line = { .ceiling = 2 * META_MAX };
-    const json_t *words = json_object_get(meta, "cmd");
-    size_t n = json_array_size(words);
-    for (size_t i = 0; i < n && line.n < size; i++) {
-        const char *word = json_string_value(json_array_get(words, i));
-        buf_puts(&line, i ? " " : "");
-        put_word(&line, word ? word : "");
-    }
+    AUTO(buf) line = { .ceiling = COMMAND_MAX };
+    put_words(&line, json_object_get(meta, "cmd"), size);
     if (line.failed)
         return;
     bool is_cut = line.n >= size;
-    n = is_cut ? size - sizeof(cut) : line.n;
+    size_t n = is_cut ? size - sizeof(cut) : line.n;
     while (is_cut && (line.p[n] & 0xc0) == 0x80) /* no half of a character */
         n--;
     snprintf(ret, size, "%.*s%s", (int)n, buf_str(&line), is_cut ? cut : "");
@@ -126,6 +133,34 @@ meta_parse(struct view text, struct session_facts *ret)
     get_command(meta, ret->command, sizeof(ret->command));
     json_decref(meta);
     return 0;
+}
+
+static void
+tell(const char *key, const json_t *v, unsigned depth, session_fact_fn fn, void *ctx)
+{
+    AUTO(buf) text = { .ceiling = COMMAND_MAX };
+    const char *inner;
+    json_t *inner_v;
+    if (json_is_string(v))
+        buf_puts(&text, json_string_value(v));
+    else if (json_is_integer(v))
+        buf_printf(&text, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+    else if (json_is_real(v))
+        buf_printf(&text, "%g", json_real_value(v));
+    else if (json_is_boolean(v))
+        buf_puts(&text, json_is_true(v) ? "yes" : "no");
+    else if (json_is_array(v))
+        put_words(&text, v, SIZE_MAX);
+    if (text.n)
+        fn(ctx, key, buf_str(&text));
+    if (!json_is_object(v) || depth == DEPTH_MAX)
+        return;
+    json_object_foreach((json_t *)(uintptr_t)v, inner, inner_v)
+    {
+        AUTO(buf) name = { .ceiling = 2 * META_MAX };
+        buf_printf(&name, *key ? "%s.%s" : "%s%s", key, inner);
+        tell(buf_str(&name), inner_v, depth + 1, fn, ctx);
+    }
 }
 
 static json_t *
@@ -183,6 +218,48 @@ read_text(const char *path, struct buf *text, struct err *err)
     int r = file_slurp(path, text);
     if (r == ERR_LIMIT || r == -EISDIR)
         return err_set(err, ERR_DAMAGED, "'%s' is no session.meta.json", path);
+    return r < 0 ? err_code(err, r, "cannot read '%s'", path) : 0;
+}
+
+static int
+load(const char *path, json_t **ret, struct err *err)
+{
+    AUTO(buf) text = { .ceiling = META_MAX + 65536 }; /* one read of file_slurp */
+    int r = read_text(path, &text, err);
+    if (r < 0)
+        return r;
+    *ret = parse((struct view){ text.p, text.n });
+    return *ret ? 0 : err_set(err, ERR_DAMAGED, "'%s' is no session.meta.json", path);
+}
+
+int
+session_meta_each(const char *path, session_fact_fn fn, void *ctx, struct err *err)
+{
+    json_t *meta;
+    int r = load(path, &meta, err);
+    if (r < 0)
+        return r;
+    tell("", meta, 0, fn, ctx);
+    json_decref(meta);
+    return 0;
+}
+
+int
+session_meta_json(const char *path, struct buf *ret, struct err *err)
+{
+    json_t *meta;
+    int r = load(path, &meta, err);
+    if (r < 0)
+        return r;
+    char *made = json_dumps(meta, JSON_COMPACT | JSON_ENSURE_ASCII);
+    json_decref(meta);
+    for (const char *p = made; p && *p; p++) /* the one that jansson leaves as it is */
+        if (*p == 0x7f)
+            buf_puts(ret, "\\u007f");
+        else
+            buf_append(ret, p, 1);
+    r = made ? ret->failed : -ENOMEM;
+    free(made);
     return r < 0 ? err_code(err, r, "cannot read '%s'", path) : 0;
 }
 
