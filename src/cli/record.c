@@ -70,12 +70,9 @@ check_args(const struct args *a, int count, char **argv, struct err *err)
 {
     if (!count || !argv[0][0])
         return err_set(err, ERR_USAGE, "no command to record; see 'ahr record -h'");
-    if (a->name && !session_name_is(a->name))
-        return err_set(err, ERR_USAGE,
-                       "'%s' is no name for a session: at most 64 letters, digits, '.', "
-                       "'_' and '-', not beginning with '.' or '-'; not 'last', and "
-                       "nothing like an id or a file.ahr",
-                       a->name);
+    int r = cli_check_name(a->name, err);
+    if (r < 0)
+        return r;
     if (a->role && strlen(a->role) > ROLE_MAX)
         return err_set(err, ERR_USAGE, "--role is longer than %d bytes", ROLE_MAX);
     if (a->task && strlen(a->task) > TASK_MAX)

@@ -56,3 +56,15 @@ cli_is_live(const char *id)
     library_live_release(&live);
     return true;
 }
+
+int
+cli_check_name(const char *name, struct err *err)
+{
+    if (!name || session_name_is(name))
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "'%s' is no name for a session: at most 64 letters, digits, '.', '_' "
+                   "and '-', not beginning with '.' or '-'; not 'last', and nothing like "
+                   "an id or a file.ahr",
+                   name);
+}

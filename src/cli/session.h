@@ -16,4 +16,7 @@ int cli_session_choice(const struct cli_command *c, const char *option, int coun
 /* Is the session with this id being recorded? */
 bool cli_is_live(const char *id);
 
+/* May a session be called so? NULL: it need not be called anything. */
+int cli_check_name(const char *name, struct err *err);
+
 #endif

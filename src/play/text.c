@@ -39,6 +39,8 @@ note_record(void *ctx, struct play_walk *w)
     return 0;
 }
 
+static const struct play_watch watch = { .gap = note_gap, .record = note_record };
+
 static uint64_t
 next_ns(const struct play_text *t)
 {
@@ -98,8 +100,7 @@ play_text_open(struct play_text **ret, struct tape_io *io, const char *path,
         .first_rows = opt->rows,
         .scrollback_rows = ROWS_KEPT,
         .alternate_rows = TERM_ALTERNATE_ROWS,
-        .gap = note_gap,
-        .record = note_record,
+        .watch = &watch,
         .ctx = t,
     };
     int e = play_walk_begin(&t->walk, err);

@@ -81,12 +81,12 @@ session_folder_paths(const char *dir, struct buf *ret_tape, struct buf *ret_meta
     return r < 0 ? r : session_sibling_path(buf_str(&tape), SESSION_META, ret_meta);
 }
 
-/* Sets the paths of a session in <home>/<kind>. */
+/* Sets the paths of a session in <home>/<where><id>. */
 static int
-set_paths(struct session_folder *f, const char *kind, const char *out_file)
+set_paths(struct session_folder *f, const char *where, const char *out_file)
 {
     AUTO(buf) meta = { 0 };
-    char *dir = format("%s/%s/%s", f->home, kind, f->id);
+    char *dir = format("%s/%s%s", f->home, where, f->id);
     char *tape = !dir       ? NULL
                  : out_file ? strdup(out_file)
                             : format("%s/session.ahr", dir);
@@ -225,7 +225,7 @@ make(struct session_folder *f, const char *hidden, const char *out_file, struct 
         return err_code(err, r, "cannot make a folder in '%s/live' (AHR_HOME says where)",
                         f->home);
     r = furnish(f, hidden, out_file);
-    if (!r && rename(hidden, f->dir) < 0)
+    if (!r && strcmp(hidden, f->dir) != 0 && rename(hidden, f->dir) < 0)
         r = -errno;
     if (!r)
         return 0;
@@ -233,16 +233,16 @@ make(struct session_folder *f, const char *hidden, const char *out_file, struct 
     return err_code(err, r, "cannot make '%s'", f->dir);
 }
 
-int
-session_folder_make(struct session_folder *ret, const char *home, const char *id,
-                    const char *out_file, struct err *err)
+static int
+make_at(struct session_folder *ret, const char *home, const char *id, const char *where,
+        const char *out_file, struct err *err)
 {
     struct session_folder f;
     char *hidden = NULL;
     int r = init(&f, home, id);
     f.is_outside = out_file != NULL;
     if (!r)
-        r = set_paths(&f, "live", out_file);
+        r = set_paths(&f, where, out_file);
     if (!r && !(hidden = hidden_path(&f)))
         r = -ENOMEM;
     if (r < 0)
@@ -255,6 +255,20 @@ session_folder_make(struct session_folder *ret, const char *home, const char *id
     else
         *ret = f;
     return r;
+}
+
+int
+session_folder_make(struct session_folder *ret, const char *home, const char *id,
+                    const char *out_file, struct err *err)
+{
+    return make_at(ret, home, id, "live/", out_file, err);
+}
+
+int
+session_folder_stage(struct session_folder *ret, const char *home, const char *id,
+                     struct err *err)
+{
+    return make_at(ret, home, id, "live/" HIDDEN, NULL, err);
 }
 
 /* -- ending -- */
@@ -311,7 +325,7 @@ move_to_sessions(struct session_folder *f, struct err *err)
     char *to = format("%s/sessions/%s", f->home, f->id);
     int r = from && to ? move(f->home, from, to) : -ENOMEM;
     if (!r)
-        r = set_paths(f, "sessions", NULL);
+        r = set_paths(f, "sessions/", NULL);
     if (!r) {
         remove_own(f->dir);
         r = file_sync_dir(from);
@@ -398,14 +412,14 @@ session_folder_take(struct session_folder *ret, const char *home, const char *id
     struct session_folder f;
     int r = init(&f, home, id);
     if (!r)
-        r = set_paths(&f, "live", NULL);
+        r = set_paths(&f, "live/", NULL);
     if (!r)
         r = take(&f);
     if (!r)
         r = read_out_file(f.dir, &out_file);
     f.is_outside = r > 0;
     if (r > 0)
-        r = set_paths(&f, "live", buf_str(&out_file));
+        r = set_paths(&f, "live/", buf_str(&out_file));
     if (!r) {
         *ret = f;
         return 0;

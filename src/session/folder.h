@@ -32,6 +32,10 @@ struct session_folder {
  */
 int session_folder_make(struct session_folder *ret, const char *home, const char *id,
                         const char *out_file, struct err *err);
+/* The same for a session that nobody is to find before it is finished: it stays
+ * live/.new-<id>. When its maker dies it is swept away. */
+int session_folder_stage(struct session_folder *ret, const char *home, const char *id,
+                         struct err *err);
 /* The session has ended: to sessions/<id>, its folders synced; outside: live/<id> is
  * removed; its sockets are, in any case. The paths in *f follow. The lock is let go, also
  * when it fails; one that a killed process has left in sessions/<id> means nothing. */

@@ -45,11 +45,13 @@ put_host(struct json *j)
 }
 
 static void
-put_env(struct json *j)
+put_env(struct json *j, const char *const *env)
 {
     static const char *const names[] = { "TERM", "COLORTERM", "LANG", "SHELL" };
     json_key(j, "env"), json_open(j, '{');
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (; env && *env; env += 2)
+        put_text(j, env[0], env[1]);
+    for (size_t i = 0; !env && i < sizeof(names) / sizeof(names[0]); i++)
         put_text(j, names[i], getenv(names[i]));
     json_close(j, '}');
 }
@@ -68,7 +70,10 @@ session_meta_format(const struct session_meta *m, struct buf *out)
     json_key(j, "cols"), json_u64(j, m->cols);
     json_key(j, "rows"), json_u64(j, m->rows);
     json_key(j, "brotliQ"), json_u64(j, (uint64_t)m->quality);
-    put_host(j);
+    if (!m->kind)
+        put_host(j);
+    put_text(j, "kind", m->kind);
+    put_text(j, "source", m->source);
     put_text(j, "name", m->name);
     put_text(j, "role", m->role);
     put_text(j, "task", m->task);
@@ -87,7 +92,7 @@ session_meta_format(const struct session_meta *m, struct buf *out)
     json_key(j, "input"), json_bool(j, m->has_input);
     json_key(j, "redacted"), json_bool(j, m->is_redacted);
     put_text(j, "ahrVersion", AHR_VERSION);
-    put_env(j);
+    put_env(j, m->env);
     json_close(j, '}');
     buf_puts(out, "\n");
 }

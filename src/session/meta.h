@@ -40,10 +40,14 @@ struct session_meta {
     uint64_t gaps, missing_bytes; /* places where bytes are missing, and how many */
     bool is_suspect;              /* a sync has failed */
     bool has_input, is_redacted;
+    const char *kind;       /* "import"; NULL: recorded here */
+    const char *source;     /* the file it was imported from */
+    const char *const *env; /* names and values by turns, NULL at the end; NULL: this
+                              process's */
 };
 
-/* Appends the JSON text, with ahrVersion, host {os, arch}, and TERM, COLORTERM, LANG and
- * SHELL of this process's environment as "env". */
+/* Appends the JSON text, with ahrVersion, and, unless it was imported, host {os, arch},
+ * and TERM, COLORTERM, LANG and SHELL of this process's environment as "env". */
 void session_meta_format(const struct session_meta *m, struct buf *out);
 /* By temporary file, fsync, rename, fsync of the folder; is_synced false: without the
  * syncs, for the first one, which the recorder's start need not wait for. */
