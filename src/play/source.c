@@ -33,7 +33,8 @@ fill(struct play_source *s)
 static struct view
 ahead(const struct play_source *s)
 {
-    return (struct view){ s->ahead.p + s->at, s->ahead.n - s->at };
+    size_t n = s->ahead.n - s->at;
+    return (struct view){ n ? s->ahead.p + s->at : (const uint8_t *)"", n };
 }
 
 struct view
@@ -82,7 +83,7 @@ play_source_line(struct play_source *s, size_t max, struct view *ret)
             continue;
         if (!end && !n)
             return 0;
-        *ret = (struct view){ v.p, n };
+        *ret = (struct view){ ahead(s).p, n }; /* a read may have moved it */
         play_source_take(s, end ? n + 1 : n);
         return 1;
     }
