@@ -299,7 +299,7 @@ read_lines(struct cast *c)
 static const char *
 fault_of_head(struct cast *c, struct json_in *in)
 {
-    if (in->failed || in->is_odd || !is_at_end(in))
+    if (in->failed || in->is_odd || !is_at_end(in) || !c->version)
         return "a header that cannot be read";
     if (c->version != 2 && c->version != 3)
         return "a header of another version";

@@ -424,7 +424,10 @@ read_script(struct play_import *im)
     if (!im->source[PLAY_IMPORT_TIMING])
         return ERR_USAGE;
     bool is_empty = !play_source_peek(im->source[PLAY_IMPORT_FILE], 1).n;
+    struct view ignored;
     take_first_line(&s);
+    if (im->source[PLAY_IMPORT_TYPED])
+        (void)play_source_line(im->source[PLAY_IMPORT_TYPED], LINE_MAX_BYTES, &ignored);
     int r = is_empty ? ERR_DAMAGED : take_timing(&s);
     if (!r && !im->has_head)
         r = begin(&s);

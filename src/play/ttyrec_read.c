@@ -110,10 +110,12 @@ begin(struct ttyrec *t, struct view v)
 {
     struct play_import_head head = { 0 };
     t->is_big = count(v, true) > count(v, false);
-    if (v.n >= HEAD) {
-        struct head h = parse(v.p, t->is_big);
+    struct head h = { 0 };
+    if (v.n >= HEAD)
+        h = parse(v.p, t->is_big);
+    if (v.n >= HEAD && may_be(&h, RECORD_MAX)) {
         size_t n = v.n - HEAD < h.n ? v.n - HEAD : h.n;
-        head.start_ns = h.s * UINT64_C(1000000000) + h.us % 1000000 * UINT64_C(1000);
+        head.start_ns = h.s * UINT64_C(1000000000) + h.us * UINT64_C(1000);
         get_size((struct view){ v.p + HEAD, n < SIZE_MAX_BYTES ? n : SIZE_MAX_BYTES },
                  &head);
     }

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_in.h"
 #include "base/le.h"
 #include "base/num.h"
 #include "base/utf8.h"
@@ -172,6 +173,99 @@ json_is_valid_whatever_the_bytes(void **state)
 }
 
 static void
+decimal_numbers_lose_no_digit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int result;
+        uint64_t value;
+    } cases[] = {
+        { "0", 0, 0 },
+        { "-0.0", 0, 0 },
+        { "1.5", 0, 1500000000 },
+        { "0.004526", 0, 4526000 },
+        { "1700000000.123456789999", 0, UINT64_C(1700000000123456789) },
+        { "1e-3", 0, 1000000 },
+        { "12.5E+2", 0, UINT64_C(1250000000000) },
+        { "0.00000000000000000000000000001", 0, 0 },
+        { "9223372036.854775807", 0, INT64_MAX },
+        { "9223372036.854775808", -ERANGE, 0 },
+        { "1e999999999999", -ERANGE, 0 },
+        { "99999999999999999999999", -ERANGE, 0 },
+        { "-1", -ERANGE, 0 },
+        { "", -EINVAL, 0 },
+        { "1.", -EINVAL, 0 },
+        { ".5", -EINVAL, 0 },
+        { "1e", -EINVAL, 0 },
+        { "nan", -EINVAL, 0 },
+        { " 1", -EINVAL, 0 },
+        { "0x1", -EINVAL, 0 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint64_t v = 0;
+        struct view text = { (const uint8_t *)cases[i].text, strlen(cases[i].text) };
+        assert_int_equal(num_parse_decimal(text, 9, INT64_MAX, &v), cases[i].result);
+        assert_int_equal(v, cases[i].value);
+    }
+}
+
+static struct json_in
+json_text(const char *text)
+{
+    const uint8_t *p = (const uint8_t *)text;
+    return (struct json_in){ p, p + strlen(text), false, false };
+}
+
+static void
+json_is_taken_value_by_value(void **state)
+{
+    (void)state;
+    AUTO(buf) b = { 0 };
+    struct view number;
+    bool is_first = true;
+    struct json_in in = json_text(
+        " { \"a\\n\" : [1, -2.5e3 , \"x\\u00e9\"] , \"b\":{}} ");
+    assert_true(json_in_take(&in, '{') && json_in_each(&in, '}', &is_first));
+    assert_true(json_in_key(&in, &b));
+    assert_string_equal(buf_str(&b), "a\n");
+    assert_true(json_in_take(&in, '[') && json_in_number(&in, &number));
+    assert_true(json_in_take(&in, ',') && json_in_number(&in, &number));
+    assert_memory_equal(number.p, "-2.5e3", number.n);
+    buf_clear(&b);
+    assert_true(json_in_take(&in, ',') && json_in_str(&in, &b) && json_in_take(&in, ']'));
+    assert_string_equal(buf_str(&b), "x\xc3\xa9");
+    assert_true(json_in_each(&in, '}', &is_first) && json_in_key(&in, &b));
+    assert_true(json_in_skip(&in) && !json_in_each(&in, '}', &is_first));
+    assert_true(!in.failed && !in.is_odd && json_in_peek(&in) == 0);
+}
+
+static void
+json_that_is_none_is_refused_and_odd_texts_are_told(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "",    "[1,]", "[1 2]",  "{\"a\"}", "{1:2}",
+                                       "tru", "\"a",  "[",      "1.",      "\"\\u12\"",
+                                       "-",   "{,}",  "\"\\x\"" };
+    static const char *const odd[] = { "\"\xff\"", "\"\t\"", "\"\\ud800\"",
+                                       "\"\\udc00x\"" };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct json_in in = json_text(bad[i]);
+        assert_false(json_in_skip(&in));
+        assert_true(in.failed);
+    }
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+        struct json_in in = json_text(odd[i]);
+        assert_true(json_in_skip(&in) && in.is_odd);
+    }
+    AUTO(buf) deep = { 0 };
+    for (int i = 0; i <= JSON_IN_DEPTH; i++)
+        buf_puts(&deep, "[");
+    struct json_in in = json_text(buf_str(&deep));
+    assert_false(json_in_skip(&in));
+}
+
+static void
 the_clock_runs_forward_beside_the_wall_clock(void **state)
 {
     (void)state;
@@ -325,6 +419,9 @@ main(void)
         cmocka_unit_test(utf8_is_strict),
         cmocka_unit_test(a_line_has_no_control_characters),
         cmocka_unit_test(json_is_valid_whatever_the_bytes),
+        cmocka_unit_test(decimal_numbers_lose_no_digit),
+        cmocka_unit_test(json_is_taken_value_by_value),
+        cmocka_unit_test(json_that_is_none_is_refused_and_odd_texts_are_told),
         cmocka_unit_test(the_clock_runs_forward_beside_the_wall_clock),
         cmocka_unit_test(errors_name_the_thing_and_the_reason),
         cmocka_unit_test(paths_are_taken_apart),
