@@ -10,6 +10,7 @@
 enum {
     WORK_MS = 150, /* what takes less is not told: it would flicker */
     HELP_COLS = 46,
+    NARROW = 40, /* columns of a status line with no room for words */
 };
 
 static void
@@ -43,6 +44,18 @@ tui_film_has_bar(const struct tui_film *f, uint64_t wall_ns)
 /* -- the status line -- */
 
 static void
+put_size(const struct tui_stage *s, char *p, size_t n)
+{
+    const struct term_window *w = &s->window;
+    if (s->bar_cols < NARROW)
+        snprintf(p, n, "%ux%u of %ux%u", w->cols, w->rows, s->session_cols,
+                 s->session_rows);
+    else
+        snprintf(p, n, "%ux%u shown as %ux%u", s->session_cols, s->session_rows, w->cols,
+                 w->rows);
+}
+
+static void
 put_status(struct tui_film *f, uint64_t wall_ns, unsigned cols, struct buf *out)
 {
     const struct tui_deck *d = &f->deck;
@@ -62,8 +75,7 @@ put_status(struct tui_film *f, uint64_t wall_ns, unsigned cols, struct buf *out)
         .size = stage->is_cropped ? size : NULL,
         .hint = f->screen.tty.fd >= 0 ? "? help  q quit" : NULL,
     };
-    snprintf(size, sizeof(size), "%ux%u shown as %ux%u", stage->session_cols,
-             stage->session_rows, stage->window.cols, stage->window.rows);
+    put_size(stage, size, sizeof(size));
     s.has_label = tui_deck_label(d, wall_ns, &s.label);
     tui_status_line(&s, cols, &f->widths, out);
 }

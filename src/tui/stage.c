@@ -6,6 +6,7 @@
 
 enum {
     BAR_COLS = 80,    /* a status line in its own row has, if the terminal has them */
+    BORDER_MIN = 24,  /* a frame with fewer columns has no room for it */
     BAR_ROWS_MIN = 4, /* a terminal with fewer has no row to spare for it */
 };
 
@@ -32,7 +33,8 @@ place_bar(struct tui_stage *s, bool has_row)
     const struct term_window *w = &s->window;
     unsigned inner = w->cols + (s->has_sides ? 2 : 0);
     unsigned below = w->at_row + w->rows + (s->has_lines ? 1 : 0);
-    s->bar = has_row ? TUI_BAR_ROW : s->has_lines ? TUI_BAR_BORDER : TUI_BAR_OVER;
+    bool has_border = s->has_lines && inner >= BORDER_MIN;
+    s->bar = has_row ? TUI_BAR_ROW : has_border ? TUI_BAR_BORDER : TUI_BAR_OVER;
     s->bar_row = s->rows - 1;
     s->bar_cols = s->cols;
     if (s->bar == TUI_BAR_ROW) {
@@ -40,7 +42,7 @@ place_bar(struct tui_stage *s, bool has_row)
         s->bar_cols = at_most(inner > BAR_COLS ? inner : BAR_COLS, s->cols);
     } else if (s->bar == TUI_BAR_BORDER) {
         s->bar_row = w->at_row + w->rows;
-        s->bar_cols = inner > 4 ? inner - 4 : 0;
+        s->bar_cols = inner - 4;
     }
     s->bar_col = s->bar == TUI_BAR_BORDER ? w->at_col + (s->has_sides ? 1 : 2)
                                           : (s->cols - s->bar_cols) / 2;
