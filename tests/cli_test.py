@@ -48,6 +48,7 @@ def version_help_and_usage():
                      "redact", "render", "send", "snapshot", "stop", "verify", "watch"):
         for name in ("attach", "cat", "instruct", "pack", "record", "recover", "redact", "render", "replay",
                      "send", "snapshot", "stop", "verify", "watch"):
+                     "redact", "render", "replay", "send", "snapshot", "stop", "verify", "watch"):
             assert f"  {name} " in overview
             assert a.ok("help", name) == a.ok(name, "-h") == a.ok(name, "--help")
         assert "mirror" not in overview
