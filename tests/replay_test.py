@@ -251,6 +251,28 @@ def raw_leaves_a_terminal_calm():
             assert b"\x1b[?1003l" in t.bytes and b"never" not in t.bytes
 
 
+# -- on a terminal --
+
+@test
+def a_terminal_gets_the_player():
+    with Ahr(AHR) as a:
+        long_session(a.dir / "x.ahr")
+        damaged(a.dir / "y.ahr")
+        for name, status in (("x.ahr", 0), ("y.ahr", 4)):
+            with OnPty([a.binary, "replay", name], cwd=a.dir, env=a.env) as t:
+                t.read_until(b"first")
+                os.write(t.master, b"q")
+                assert t.finish() == status, bytes(t.bytes)
+                assert t.bytes.count(b"skipped") == (status == 4)
+        with OnPty([a.binary, "replay", "x.ahr"], cwd=a.dir, env=a.env) as t:
+            t.read_until(b"first")
+            t.process.send_signal(signal.SIGTERM)
+            assert t.finish() == -signal.SIGTERM
+        (a.dir / "empty.ahr").write_bytes(b"")
+        with OnPty([a.binary, "replay", "empty.ahr"], cwd=a.dir, env=a.env) as t:
+            assert t.finish() == 4 and b"holds no record" in t.bytes
+
+
 # -- fast --
 
 @test

@@ -55,7 +55,7 @@ play(struct cli_replay *r, struct play_player *player, const struct play_events 
         .idle_limit_ns = r->pace.clock.idle_limit_ns,
         .from_ns = r->has_from && !r->from.is_byte ? r->from.value : 0,
         .from_byte = r->has_from && r->from.is_byte ? r->from.value : 0,
-        .to_ns = r->has_to && !r->to.is_byte ? r->to.value : 0,
+        .to_ns = r->has_to && !r->to.is_byte ? r->to.value + !r->to.value : 0,
         .to_byte = r->has_to && r->to.is_byte ? r->to.value : 0,
         .has_colours = r->has_colours,
         .in_fd = STDIN_FILENO,
