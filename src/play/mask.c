@@ -32,11 +32,11 @@ struct play_mask {
     struct lane lanes[2];        /* by is_alternate */
     unsigned cols;
     uint64_t lines;
-    bool has_spans;
+    bool has_spans, keeps_links;
     term_line_fn fn;
     void *ctx;
     const char *clean_uri; /* one that has nothing to hide, by its address */
-    struct buf uris;       /* the line's masked links: char *, ours */
+    struct buf uris;       /* masked links that somebody has: char *, ours */
 };
 
 int
@@ -133,6 +133,7 @@ mask_link(struct play_mask *m, struct term_span *span)
     char *uri = strdup(buf_str(&masked));
     if (!uri)
         return -ENOMEM;
+    m->uris.ceiling = SIZE_MAX; /* there are no more than the model has */
     e = buf_append(&m->uris, &uri, sizeof(uri));
     if (e < 0)
         free(uri);
@@ -155,7 +156,7 @@ give_line(struct play_mask *m, struct lane *l)
         e = mask_link(m, &spans[i]);
     if (!e)
         e = m->fn(m->ctx, &line);
-    if (m->uris.n)
+    if (m->uris.n && !m->keeps_links)
         free_uris(m);
     return e;
 }
@@ -276,11 +277,12 @@ take_line(void *ctx, const struct term_line *line)
 
 int
 play_mask_lines(struct play_mask *m, const struct term *t, bool has_spans,
-                term_line_fn fn, void *ctx)
+                bool keeps_links, term_line_fn fn, void *ctx)
 {
     m->cols = term_cols(t);
     m->lines = 0;
     m->has_spans = has_spans;
+    m->keeps_links = keeps_links;
     m->fn = fn;
     m->ctx = ctx;
     m->clean_uri = NULL;

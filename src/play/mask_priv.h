@@ -19,8 +19,9 @@ int play_mask_new(struct play_mask **ret, struct redact *redact);
 void play_mask_free(struct play_mask *m);
 /* Appends a text that stands for itself: a label, an instruction, a link. */
 int play_mask_text(struct play_mask *m, struct view text, struct buf *out);
-/* As term_final_lines(). Without has_spans lines come without their looks. */
+/* As term_final_lines(). Without has_spans lines come without their looks. Links are good
+ * until fn returns, with keeps_links as long as m is. */
 int play_mask_lines(struct play_mask *m, const struct term *t, bool has_spans,
-                    term_line_fn fn, void *ctx);
+                    bool keeps_links, term_line_fn fn, void *ctx);
 
 #endif

@@ -34,8 +34,9 @@ struct walk {
     struct buf bytes;          /* made and not yet written */
     struct buf scratch, clean; /* a text while it is made */
     struct buf title;
-    uint64_t lines;  /* that have come, shown or not */
-    bool is_stopped; /* by whom it is written for */
+    uint64_t lines;    /* that have come, shown or not */
+    uint64_t left_out; /* events over the ceilings of a list */
+    bool is_stopped;   /* by whom it is written for */
 };
 
 /* -- items -- */
@@ -99,6 +100,8 @@ put_notice(struct walk *w, uint64_t position, const char *before, uint64_t n,
 static int
 put_gap(struct walk *w, const struct play_gap *gap)
 {
+    if (gap->byte_off < w->opt->from_byte)
+        return 0;
     return put_notice(w, gap->byte_off, "", gap->bytes,
                       gap->is_recorded
                           ? " bytes were not recorded here"
@@ -119,7 +122,8 @@ put_head_notices(struct walk *w)
         { term_alternate_dropped(l->term), "the oldest ",
           " rows of the alternate screen were dropped" },
         { l->gaps_left_out, "", " more gaps are not shown" },
-        { l->events_left_out, "", " more snapshots are not shown" },
+        { l->events_left_out + w->left_out, "",
+          " more snapshots or instructions are not shown" },
     };
     int e = 0;
     for (size_t i = 0; i < sizeof(notices) / sizeof(notices[0]) && !e; i++)
@@ -186,7 +190,9 @@ static int
 put_lines(struct walk *w)
 {
     const struct term *t = w->loaded->term;
-    int e = w->mask ? play_mask_lines(w->mask, t, w->format->wants_spans, take_line, w)
+    bool is_kept = w->opt->order == PLAY_POSITION;
+    int e = w->mask ? play_mask_lines(w->mask, t, w->format->wants_spans, is_kept,
+                                      take_line, w)
                     : term_final_lines(t, take_line, w);
     return e < 0 ? e : put_kept(w);
 }
@@ -225,7 +231,8 @@ take_events(struct walk *w, const struct play_events *events)
         event.text = (struct view){ w->scratch.p, w->scratch.n };
         if (!e)
             e = play_events_add(&w->events, &event);
-        if (e < 0)
+        w->left_out += e == ERR_LIMIT;
+        if (e < 0 && e != ERR_LIMIT)
             return e;
     }
     return 0;

@@ -67,8 +67,8 @@ struct play_report_options {
     enum play_order order;
     bool has_snapshots, has_instructions, has_notices;
     bool has_times;        /* items of lines get the time of their last write */
-    uint64_t from_byte;    /* only lines last written behind it, and events not before
-                              it; 0: all */
+    uint64_t from_byte;    /* only lines last written behind it, and events and gaps not
+                              before it; 0: all */
     struct redact *redact; /* NULL: nothing is masked */
     const struct play_about *about;
     /* For has_times: the recording is read again. */

@@ -269,7 +269,7 @@ md_goes_on_with_a_long_stretch(void **state)
     for (int i = 0; i < LINES; i++) {
         if (i == 8000)
             buf_puts(&want, "```\n\n````text\n"); /* a new batch has more */
-        const char *line = i == TICKS ? "  ```" : "  x";
+        const char *line = i == TICKS ? "  ```" : i / 4000 == 1 ? "fits" : "  x";
         buf_printf(&want, "%s\n", line);
         tape_maker_data(&t, line);
         tape_maker_data(&t, "\r\n");

@@ -175,6 +175,21 @@ by_position_everything_is_sorted(void **state)
 }
 
 static void
+lines_at_the_same_position_keep_their_order(void **state)
+{
+    (void)state;
+    struct tape_maker t;
+    struct play_report_options opt = { .order = PLAY_POSITION };
+    tape_maker_init(&t, 20, 4);
+    tape_maker_data(&t, "\x1b[4;1Hx");
+    tape_maker_load(&t, NULL);
+    assert_report(&t, NULL, "csv", &opt,
+                  "kind,index_or_id,position,ts_ns,text\r\n"
+                  "line,0,0,,\r\nline,1,0,,\r\nline,2,0,,\r\nline,3,7,,x\r\n");
+    tape_maker_release(&t);
+}
+
+static void
 lines_of_the_alternate_screen_are_marked(void **state)
 {
     (void)state;
@@ -521,6 +536,7 @@ main(void)
         cmocka_unit_test(snapshots_land_between_the_right_lines),
         cmocka_unit_test(a_later_row_with_an_earlier_stamp_stays_below),
         cmocka_unit_test(by_position_everything_is_sorted),
+        cmocka_unit_test(lines_at_the_same_position_keep_their_order),
         cmocka_unit_test(lines_of_the_alternate_screen_are_marked),
         cmocka_unit_test(instructions_and_snapshots_come_as_they_are_asked_for),
         cmocka_unit_test(only_what_lies_behind_a_byte_is_shown_if_asked),
