@@ -68,8 +68,8 @@ check_folder(struct cli_output *o)
     AUTO(buf) dir = { .ceiling = PATH_MAX };
     const char *path = buf_str(&o->path);
     size_t n = file_dir_len(path);
-    int r = n ? buf_append(&dir, path, n) : buf_puts(&dir, ".");
-    if (r < 0)
+    buf_append(&dir, path, n);
+    if (buf_puts(&dir, n ? "/." : ".") < 0) /* a file is no folder */
         return -ENAMETOOLONG;
     return access(buf_str(&dir), W_OK | X_OK) < 0 ? -errno : 0;
 }

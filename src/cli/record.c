@@ -174,6 +174,8 @@ make_folder_of(const char *path)
     if (buf_append(&dir, path, file_dir_len(path)) < 0)
         return -ENAMETOOLONG;
     int r = file_make_dirs(buf_str(&dir));
+    if (!r && buf_puts(&dir, "/.") < 0) /* a file is no folder */
+        r = -ENAMETOOLONG;
     return r < 0 ? r : access(buf_str(&dir), W_OK | X_OK) < 0 ? -errno : 0;
 }
 
