@@ -27,7 +27,12 @@ play_chain(uint64_t chain, uint64_t file_off, const uint8_t head[TAPE_BLOCK_HEAD
 int
 play_keyframes_init(struct play_keyframes *k, struct tape_io *io, const char *path)
 {
-    *k = (struct play_keyframes){ .io = io, .fd = -1, .spacing = PLAY_KEYFRAME_SPACING };
+    *k = (struct play_keyframes){ .io = io,
+                                  .fd = -1,
+                                  .spacing = PLAY_KEYFRAME_SPACING,
+                                  .count_max = PLAY_KEYFRAMES_MAX,
+                                  .sized_max = PLAY_KEYFRAMES_SIZED_MAX,
+                                  .bytes_max = PLAY_KEYFRAMES_BYTES_MAX };
     k->list.ceiling = PLAY_KEYFRAMES_MAX * sizeof(struct play_keyframe);
     k->snapshots.ceiling = PLAY_KEYFRAMES_BYTES_MAX;
     k->pictures.ceiling = 2 * (size_t)PLAY_KEYFRAMES_BYTES_MAX;
@@ -140,12 +145,12 @@ add(struct play_keyframes *k, struct play_walk *w, struct play_keyframe f)
     f.term_rows = (uint16_t)w->term_rows;
     /* What cannot be kept is tried again when as much has gone by. */
     k->cost = 0;
-    bool is_full = k->count == PLAY_KEYFRAMES_MAX ||
-                   k->picture_bytes >= PLAY_KEYFRAMES_BYTES_MAX;
+    bool is_full = k->count >= k->count_max || k->picture_bytes >= k->bytes_max;
     bool can_thin = k->count - k->sized_count > 1;
     if (is_full && can_thin && k->spacing < PLAY_KEYFRAME_SPACING_MAX)
         thin_out(k);
-    if (k->picture_bytes >= PLAY_KEYFRAMES_BYTES_MAX || !pack_picture(k, w, &f))
+    if (k->count >= k->count_max || k->picture_bytes >= k->bytes_max ||
+        !pack_picture(k, w, &f))
         return;
     if (buf_append(&k->list, &f, sizeof(f)) < 0) {
         k->list.failed = 0;
@@ -199,7 +204,7 @@ play_keyframes_sized(struct play_keyframes *k, struct play_walk *w)
 {
     struct play_keyframe *last = k->count ? play_keyframe_at(k, k->count - 1) : NULL;
     bool is_new = !last || play_spot_is_before(last->spot, w->spot);
-    if (!is_new || k->is_complete || k->sized_count == PLAY_KEYFRAMES_SIZED_MAX)
+    if (!is_new || k->is_complete || k->sized_count >= k->sized_max)
         return;
     struct play_keyframe f = { .is_sized = true,
                                .from_ts_ns = w->last_ts_ns,

@@ -54,8 +54,9 @@ struct play_keyframes {
     struct tape_packer packer; /* for them */
     struct buf room;           /* for one picture */
     size_t spacing, cost;      /* … and what came since the last one */
-    struct play_spot front;    /* all records before it have been looked at */
-    struct buf snapshots;      /* as in the file */
+    size_t count_max, sized_max, bytes_max; /* the ceilings above */
+    struct play_spot front; /* all records before it have been looked at */
+    struct buf snapshots;   /* as in the file */
 
     bool is_complete; /* the recording was gone through to its end: */
     uint64_t end_byte, end_ts_ns, end_chain;

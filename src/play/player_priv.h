@@ -38,7 +38,8 @@ struct play_search {
     struct play_way way;
     bool is_begun;
     uint64_t from, limit; /* where it began; how far to look */
-    size_t frame;         /* backwards: the keyframe to begin at, plus 1; 0: the start */
+    bool is_first;        /* backwards: the stretch is the first of the recording */
+    uint64_t stretch;     /* … where it begins */
     bool has_hit;
     uint64_t hit_from, hit_to; /* the last piece with the text */
     uint64_t row;              /* rows that had scrolled off, when last looked */

@@ -227,8 +227,6 @@ play_search_begin(struct play_player *p, struct view text, bool is_backwards)
         return 0;
     s->phase = PLAY_SEARCH_STRETCH;
     s->limit = s->from ? s->from - 1 : 0;
-    const struct play_keyframe *f = play_keyframes_by_byte(&p->frames, s->limit);
-    s->frame = f ? (size_t)(f - play_keyframe_at(&p->frames, 0)) + 1 : 0;
     return 0;
 }
 
@@ -250,23 +248,35 @@ go(struct play_player *p, size_t *budget)
     return e < 0 ? e : 1;
 }
 
+/* The last keyframe with bytes between it and the limit; NULL: none. */
+static struct play_keyframe *
+frame_before(const struct play_keyframes *k, uint64_t limit)
+{
+    struct play_keyframe *f = play_keyframes_by_byte(k, limit);
+    while (f && f->byte_off >= limit)
+        f = f->from_byte ? play_keyframes_by_byte(k, f->from_byte - 1) : NULL;
+    return f;
+}
+
 /* Backwards: to the beginning of the stretch that is to be looked through. */
 static int
 begin_stretch(struct play_player *p, size_t *budget)
 {
     struct play_search *s = &p->search;
     struct play_walk *w = &p->scout;
+    struct play_keyframe *f = NULL;
     int e = w->term ? 0 : play_walk_begin(w, NULL), is_there = 0;
-    for (; e >= 0 && s->frame && !is_there; s->frame -= !is_there) {
-        struct play_keyframe *f = play_keyframe_at(&p->frames, s->frame - 1);
-        e = is_there = f->is_bad ? 0 : play_keyframes_go(&p->frames, f, w);
-    }
+    while (e >= 0 && !is_there && (f = frame_before(&p->frames, s->limit)) != NULL)
+        e = is_there = play_keyframes_go(&p->frames, f, w);
     if (e >= 0 && !is_there)
         e = play_walk_begin(w, NULL);
+    if (e < 0)
+        return e;
     *budget -= *budget < JUMP_COST ? *budget : JUMP_COST;
     s->phase = PLAY_SEARCH_SCAN;
-    if (e >= 0)
-        e = forget_changes(s, w->term, true);
+    s->is_first = !f;
+    s->stretch = w->byte_off;
+    e = forget_changes(s, w->term, true);
     return e < 0 ? e : 1;
 }
 
@@ -301,10 +311,9 @@ end_stretch(struct play_player *p)
         send_scout(s, way, PLAY_SEARCH_REFINE);
         return 1;
     }
-    if (!s->is_backwards || !s->frame)
+    if (!s->is_backwards || s->is_first)
         return ERR_MISSING;
-    s->limit = play_keyframe_at(&p->frames, s->frame - 1)->byte_off;
-    s->frame--;
+    s->limit = s->stretch;
     s->phase = PLAY_SEARCH_STRETCH;
     return 1;
 }
