@@ -81,6 +81,10 @@ pty_signals_suspend(bool is_job)
     sigprocmask(SIG_UNBLOCK, &stop, &mask); /* here it stops */
     sigprocmask(SIG_SETMASK, &mask, NULL);
     sigaction(SIGTSTP, &before, NULL);
+    /* What made it go on is known by that: it is not noted as well. */
+    sigaction(SIGCONT, NULL, &before);
+    signal(SIGCONT, SIG_IGN);
+    sigaction(SIGCONT, &before, NULL);
 }
 
 void

@@ -8,7 +8,6 @@
 #include "tui/text_priv.h"
 
 enum {
-    WORK_MS = 150, /* what takes less is not told: it would flicker */
     HELP_COLS = 46,
     NARROW = 40, /* columns of a status line with no room for words */
 };
@@ -31,7 +30,7 @@ static bool
 has_work(const struct tui_film *f, uint64_t wall_ns)
 {
     const struct tui_deck *d = &f->deck;
-    return d->work != TUI_WORK_NONE && wall_ns >= d->work_ns + WORK_MS * 1000000ULL;
+    return d->work != TUI_WORK_NONE && wall_ns >= d->work_ns + TUI_TELL_MS * 1000000ULL;
 }
 
 bool
@@ -155,7 +154,8 @@ put_cursor(struct tui_film *f, bool has_bar, unsigned prompt_col, struct buf *ou
     bool is_seen = tui_stage_cursor(s, c, &row, &col);
     if (f->is_asking && has_bar) {
         go_to(out, s->bar_row, prompt_col < s->cols ? prompt_col : s->cols - 1);
-    } else if (!is_seen || f->has_help || (has_bar && row == s->bar_row)) {
+    } else if (!is_seen || f->has_help || f->deck.work != TUI_WORK_NONE ||
+               (has_bar && row == s->bar_row)) {
         buf_puts(out, "\033[?25l");
     } else {
         if (c.shape != TERM_CURSOR_BLOCK)
@@ -164,16 +164,38 @@ put_cursor(struct tui_film *f, bool has_bar, unsigned prompt_col, struct buf *ou
     }
 }
 
-void
-tui_film_picture(struct tui_film *f, uint64_t wall_ns, struct buf *out)
+static void
+put_session(struct tui_film *f, struct buf *out)
 {
     const struct term *session = play_term(f->deck.player);
-    unsigned prompt_col = 0;
     tui_stage_set(&f->stage, tui_screen_cols(&f->screen), tui_screen_rows(&f->screen),
                   session);
     f->stage.window.is_colourless = !f->opt->has_colours;
     term_blit(session, &f->stage.window, out);
     tui_stage_frame(&f->stage, f->opt->title, &f->widths, out);
+}
+
+/* On a long way the player is anywhere: the picture stays as it is until it is there. */
+static void
+put_last(struct tui_film *f, struct buf *out)
+{
+    const struct term *shown = f->screen.canvas.shown;
+    const struct term_window all = { .rows = term_rows(shown), .cols = term_cols(shown) };
+    bool is_same = all.rows == f->stage.rows && all.cols == f->stage.cols;
+    if (is_same)
+        term_blit(shown, &all, out);
+    else
+        tui_stage_set(&f->stage, all.cols, all.rows, play_term(f->deck.player));
+}
+
+void
+tui_film_picture(struct tui_film *f, uint64_t wall_ns, struct buf *out)
+{
+    unsigned prompt_col = 0;
+    if (f->deck.work == TUI_WORK_NONE)
+        put_session(f, out);
+    else
+        put_last(f, out);
     buf_puts(out, "\033[?7l"); /* a text whose width is in doubt must not wrap */
     bool has_bar = tui_film_has_bar(f, wall_ns) && put_bar(f, wall_ns, out, &prompt_col);
     if (f->has_help)

@@ -38,8 +38,11 @@ picture_due(struct tui_film *f, uint64_t now_ns)
     uint64_t due_ns = f->picture_ns + (uint64_t)FRAME_MS * MS;
     bool is_open = term_modes(play_term(d->player)).is_synchronized &&
                    !tui_deck_is_paused(d);
-    if (d->work != TUI_WORK_NONE)
-        return f->picture_ns + (uint64_t)WORK_MS * MS;
+    if (d->work != TUI_WORK_NONE) {
+        due_ns = f->picture_ns + (uint64_t)WORK_MS * MS;
+        uint64_t told_ns = d->work_ns + (uint64_t)TUI_TELL_MS * MS;
+        return due_ns > told_ns ? due_ns : told_ns;
+    }
     if (!is_open)
         f->held_ns = 0;
     else if (!f->held_ns)

@@ -9,7 +9,10 @@
 #include "tui/screen_priv.h"
 #include "tui/stage_priv.h"
 
-enum { TUI_PROMPT_MAX = 1024 }; /* bytes of a text that is searched */
+enum {
+    TUI_PROMPT_MAX = 1024, /* bytes of a text that is searched */
+    TUI_TELL_MS = 150,     /* work that takes less is not told: it would flicker */
+};
 
 struct tui_film {
     const struct tui_replay *opt; /* borrowed */
