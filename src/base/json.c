@@ -26,6 +26,12 @@ json_close(struct json *j, char bracket)
     j->comma = true;
 }
 
+static bool
+is_plain_byte(uint8_t c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 /* len 0: no UTF-8. */
 static bool
 is_plain(int len, uint32_t cp)
@@ -52,8 +58,12 @@ json_bytes(struct json *j, struct view s)
     buf_puts(j->out, "\"");
     size_t run = 0; /* where what needs no care begins */
     for (size_t i = 0; i < s.n;) {
-        uint32_t cp = s.p[i];
-        int len = cp < 0x80 ? 1 : utf8_next(s.p + i, s.n - i, &cp);
+        if (is_plain_byte(s.p[i])) {
+            i++;
+            continue;
+        }
+        uint32_t cp;
+        int len = utf8_next(s.p + i, s.n - i, &cp);
         size_t next = i + (len ? (size_t)len : 1);
         if (!is_plain(len, cp)) {
             buf_append(j->out, s.p + run, i - run);

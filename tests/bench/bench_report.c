@@ -20,7 +20,13 @@
 #include "support/measure.h"
 #include "tape/writer.h"
 
-enum { MB = 1000000, PIECE = 16 << 10, PIECE_NS = 1000000, SNAPSHOT_EVERY = 100 };
+enum {
+    MB = 1000000,
+    PIECE = 16 << 10,
+    PIECE_NS = 1000000,
+    SNAPSHOT_EVERY = 100,
+    ROUNDS = 3
+};
 
 static void
 must(int r, const struct err *err)
@@ -161,11 +167,17 @@ run(void (*way)(const char *path, const char *format), const char *path,
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
+/* In turns with reading and feeding, medians. */
 static void
-measure_format(const char *path, const char *format, double feed_s)
+measure_format(const char *path, const char *format)
 {
     char name[96];
-    double mib, s = run(report, path, format, &mib);
+    double mib, feed[ROUNDS], made[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        feed[i] = run(decode_and_feed, path, NULL, &mib);
+        made[i] = run(report, path, format, &mib);
+    }
+    double s = measure_median(made, ROUNDS), feed_s = measure_median(feed, ROUNDS);
     snprintf(name, sizeof(name), "report %s", format);
     measure_line(name, s, "s");
     snprintf(name, sizeof(name), "report %s / decode and feed (<= 1.2)", format);
@@ -205,10 +217,10 @@ main(int argc, char **argv)
     measure_line("report: decode and feed", feed_s, "s");
     measure_line("report: decode and feed, memory", mib, "MiB");
     for (int i = 2; i < argc; i++)
-        measure_format(path, argv[i], feed_s);
+        measure_format(path, argv[i]);
     for (size_t i = 0; argc <= 2 && i < sizeof(formats) / sizeof(formats[0]); i++)
         if (play_format_find(formats[i]))
-            measure_format(path, formats[i], feed_s);
+            measure_format(path, formats[i]);
     unlink(path);
     return 0;
 }
