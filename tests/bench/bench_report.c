@@ -84,6 +84,8 @@ make_session(const char *path, unsigned long mb)
 
 /* -- the ways -- */
 
+static const char by_position[] = "json-by-position";
+
 static void
 decode(const char *path, const char *format)
 {
@@ -135,14 +137,16 @@ report(const char *path, const char *format)
                                 .cols = term_cols(l.term),
                                 .rows = term_rows(l.term),
                                 .is_masked = true };
-    struct play_report_options opt = { .has_snapshots = true,
+    bool is_sorted = !strcmp(format, by_position);
+    struct play_report_options opt = { .order = is_sorted ? PLAY_POSITION : PLAY_VISUAL,
+                                       .has_snapshots = true,
                                        .has_instructions = true,
                                        .has_notices = true,
                                        .redact = redact,
                                        .about = &about };
-    must(
-        play_report(&l, &l.events, play_format_find(format), &opt, write_all, NULL, &err),
-        &err);
+    must(play_report(&l, &l.events, play_format_find(is_sorted ? "json" : format), &opt,
+                     write_all, NULL, &err),
+         &err);
     _exit(0);
 }
 
@@ -203,8 +207,8 @@ main(int argc, char **argv)
 {
     if (argc == 4 && !strncmp(argv[1], "--", 2))
         return run_part(argv);
-    static const char *const formats[] = { "md",   "json", "csv",          "txt",
-                                           "ansi", "html", "branch-points" };
+    static const char *const formats[] = { "md",   "json", "csv",           "txt",
+                                           "ansi", "html", "branch-points", by_position };
     unsigned long mb = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000;
     const char *dir = getenv("BENCH_DIR");
     char path[4096];
@@ -219,7 +223,7 @@ main(int argc, char **argv)
     for (int i = 2; i < argc; i++)
         measure_format(path, argv[i]);
     for (size_t i = 0; argc <= 2 && i < sizeof(formats) / sizeof(formats[0]); i++)
-        if (play_format_find(formats[i]))
+        if (formats[i] == by_position || play_format_find(formats[i]))
             measure_format(path, formats[i]);
     unlink(path);
     return 0;
