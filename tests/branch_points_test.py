@@ -366,9 +366,9 @@ def hangs(a):
     def maker():
         for pid in children(host):
             try:
-                if b"branch-points" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                if Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[1] == b"branch-points":
                     return pid
-            except OSError:
+            except (OSError, IndexError):
                 pass
         return None
     pid = wait_for(maker)
