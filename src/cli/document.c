@@ -204,7 +204,6 @@ static int
 cast(struct document *d, int version, struct err *err)
 {
     struct tape_progress progress = { cli_progress_step, &d->progress };
-    play_events_sort(&d->events);
     const struct play_cast_options opt = {
         .version = version,
         .redact = d->redact,
@@ -216,7 +215,7 @@ cast(struct document *d, int version, struct err *err)
         .to_ns = d->doc->to_ns,
         .has_exit = d->facts.exit_code >= 0,
         .exit_code = d->facts.exit_code,
-        .events = &d->events,
+        .events = &d->events, /* as they were given: a cast goes by time, not by byte */
         .notice = on_notice,
         .record = on_record,
         .ctx = d,

@@ -21,7 +21,7 @@ struct play_cast_options {
     uint64_t to_byte, to_ns; /* as play_load_options has them; 0: all */
     bool has_exit;           /* the exit status is known: version 3 tells it */
     int exit_code;
-    const struct play_events *events; /* sorted; its instructions become markers, too */
+    const struct play_events *events; /* by time; its instructions become markers, too */
     tape_notice_fn notice;            /* NULL: nobody listens */
     void (*record)(void *ctx, const struct tape_record *rec); /* each; NULL: nobody */
     void *ctx;                                                /* of these two */

@@ -49,6 +49,7 @@ def golden_tape(mock, folder):
     tape.wait(3_600_000).data(ALTERNATE).gap(123_456).seal().data("after the gap\r\n")
     tape.snapshot(9, "not on tape", on_tape=False).snapshot(10, "not beside it", beside=False)
     tape.instruct(7, "at an old byte", anchor=100)
+    tape.data("\x1b7\x1b[9;1Ha row above, written late\x1b[K\x1b8")
     return tape.wait(500).data("\x1b[1mthe end\x1b[0m").resize(90, 20).end()
 
 
