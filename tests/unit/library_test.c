@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* library_test.c -- sessions of a home: found, listed, and ended by one of many. */
+/* library_test.c -- sessions of a home: found, listed, ended by one of many, and where
+ * their keyframes are. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "library/keyframes.h"
 #include "library/reach.h"
 #include "library/recover.h"
 #include "session/lines.h"
@@ -470,6 +474,102 @@ of_many_who_recover_a_session_one_does(void **state)
     }
 }
 
+/* -- keyframes -- */
+
+static void
+write_file(const char *path, size_t n, time_t age_s)
+{
+    struct timespec times[2] = { { time(NULL) - age_s, 0 }, { time(NULL) - age_s, 0 } };
+    AUTO(buf) dir = { 0 };
+    buf_append(&dir, path, file_dir_len(path));
+    assert_int_equal(dir.n ? file_make_dirs(buf_str(&dir)) : 0, 0);
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)n), 0);
+    assert_int_equal(futimens(fd, times), 0);
+    close(fd);
+}
+
+/* The path of the keyframes of what is called so, under the current folder; or its error.
+ */
+static int
+keyframes_of(const char *what, struct buf *ret)
+{
+    AUTO(library_found) f = { 0 };
+    AUTO(buf) path = { 0 };
+    char here[4096];
+    assert_non_null(getcwd(here, sizeof(here)));
+    assert_int_equal(library_find(&f, what, NULL), 0);
+    int r = library_keyframes_path(&f, &path);
+    if (r < 0)
+        return r;
+    assert_memory_equal(buf_str(&path), here, strlen(here));
+    buf_clear(ret);
+    return buf_puts(ret, buf_str(&path) + strlen(here) + 1);
+}
+
+static void
+keyframes_lie_beside_a_session_and_in_a_cache_for_other_files(void **state)
+{
+    (void)state;
+    AUTO(buf) path = { 0 };
+    AUTO(buf) cache = { 0 };
+    char here[4096];
+    assert_non_null(getcwd(here, sizeof(here)));
+    buf_printf(&cache, "%s/cache", here);
+    setenv("XDG_CACHE_HOME", buf_str(&cache), 1);
+    add_meta(SESSIONS FIRST, FIRST, "done", 5);
+    add_meta(LIVE SECOND, SECOND, "live", 5);
+    write_file(SESSIONS FIRST "/session.ahr", 0, 0);
+    write_file(SESSIONS FIRST "/other.ahr", 0, 0);
+    write_file(LIVE SECOND "/session.ahr", 0, 0);
+    write_file("plain.ahr", 0, 0);
+    write_file("home/sessions/session.ahr", 0, 0);
+    static const char *const inside[] = { FIRST, "done", SESSIONS FIRST "/session.ahr" };
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(keyframes_of(inside[i], &path), 0);
+        assert_string_equal(buf_str(&path), SESSIONS FIRST "/keyframes");
+    }
+    assert_int_equal(keyframes_of(SECOND, &path), -EBUSY);
+    static const char *const outside[] = { "./plain.ahr", SESSIONS FIRST "/other.ahr",
+                                           "home/sessions/session.ahr" };
+    for (size_t i = 0; i < 3; i++) {
+        struct stat st;
+        assert_int_equal(keyframes_of(outside[i], &path), 0);
+        assert_memory_equal(buf_str(&path), "cache/ahr/keyframes/", 20);
+        assert_int_equal(stat("cache/ahr/keyframes", &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0700);
+    }
+}
+
+static void
+the_cache_of_keyframes_does_not_grow_without_end(void **state)
+{
+    (void)state;
+    AUTO(buf) path = { 0 };
+    AUTO(buf) cache = { 0 };
+    char here[4096], name[64];
+    assert_non_null(getcwd(here, sizeof(here)));
+    buf_printf(&cache, "%s/cache", here);
+    setenv("XDG_CACHE_HOME", buf_str(&cache), 1);
+    write_file("plain.ahr", 0, 0);
+    assert_int_equal(keyframes_of("./plain.ahr", &path), 0);
+    write_file(buf_str(&path), 10, 5000); /* old, but it is the one that is wanted */
+    for (int i = 0; i < LIBRARY_KEYFRAMES_FILES + 20; i++) {
+        snprintf(name, sizeof(name), "cache/ahr/keyframes/%d", i);
+        write_file(name, 10, 100 + i);
+    }
+    assert_int_equal(keyframes_of("./plain.ahr", &path), 0);
+    assert_int_equal(access(buf_str(&path), F_OK), 0);
+    assert_int_equal(access("cache/ahr/keyframes/98", F_OK), 0);
+    assert_int_equal(access("cache/ahr/keyframes/99", F_OK), -1);
+    write_file("cache/ahr/keyframes/large", LIBRARY_KEYFRAMES_BYTES, 50);
+    assert_int_equal(keyframes_of("./plain.ahr", &path), 0);
+    assert_int_equal(access(buf_str(&path), F_OK), 0);
+    assert_int_equal(access("cache/ahr/keyframes/large", F_OK), -1);
+    assert_int_equal(access("cache/ahr/keyframes/98", F_OK), 0);
+}
+
 #define IN_HOME(test) cmocka_unit_test_setup_teardown(test, enter_home, kit_leave_dir)
 
 int
@@ -491,6 +591,8 @@ main(void)
         IN_HOME(only_sessions_are_recovered),
         IN_HOME(a_dry_run_changes_nothing),
         IN_HOME(of_many_who_recover_a_session_one_does),
+        IN_HOME(keyframes_lie_beside_a_session_and_in_a_cache_for_other_files),
+        IN_HOME(the_cache_of_keyframes_does_not_grow_without_end),
     };
     return cmocka_run_group_tests_name("library", tests, NULL, NULL);
 }

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "library/keyframes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "session/home.h"
+
+#define NAME "keyframes"
+
+/* -- in the session's folder -- */
+
+/* Does the real path lie in <home>/sessions/<id>, as session.ahr? */
+static bool
+is_in_library(const char *path)
+{
+    AUTO(buf) sessions = { .ceiling = PATH_MAX };
+    char real[PATH_MAX];
+    if (session_home(&sessions, NULL) < 0 || buf_puts(&sessions, "/sessions") < 0 ||
+        !realpath(buf_str(&sessions), real) ||
+        strcmp(file_name(path), "session.ahr") != 0)
+        return false;
+    size_t n = strlen(real), dir = file_dir_len(path);
+    return dir > n && !strncmp(path, real, n) && path[n] == '/' &&
+           !memchr(path + n + 1, '/', dir - n - 1);
+}
+
+/* -- in the cache -- */
+
+static int
+cache_dir(struct buf *ret)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache && *cache == '/')
+        return buf_printf(ret, "%s/ahr/" NAME, cache);
+    if (home && *home == '/')
+        return buf_printf(ret, "%s/.cache/ahr/" NAME, home);
+    return -ENOENT;
+}
+
+struct kept {
+    char name[NAME_MAX + 1];
+    struct timespec used;
+    uint64_t bytes;
+};
+
+static int
+newest_first(const void *a, const void *b)
+{
+    const struct timespec *x = &((const struct kept *)a)->used;
+    const struct timespec *y = &((const struct kept *)b)->used;
+    if (x->tv_sec != y->tv_sec)
+        return x->tv_sec < y->tv_sec ? 1 : -1;
+    return x->tv_nsec == y->tv_nsec ? 0 : x->tv_nsec < y->tv_nsec ? 1 : -1;
+}
+
+static void
+list(int fd, DIR *d, struct buf *ret)
+{
+    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+        struct kept kept;
+        struct stat st;
+        if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+            continue;
+        snprintf(kept.name, sizeof(kept.name), "%s", e->d_name);
+        kept.used = st.st_mtim;
+        kept.bytes = (uint64_t)st.st_size;
+        buf_append(ret, &kept, sizeof(kept));
+    }
+}
+
+/* Removes what was not used for longest, but for the one that is wanted now. */
+static void
+sweep(const char *dir, const char *wanted)
+{
+    AUTO(buf) files = { 0 };
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    utimensat(fd, wanted, NULL, AT_SYMLINK_NOFOLLOW);
+    list(fd, d, &files);
+    struct kept *kept = (struct kept *)(void *)files.p;
+    size_t n = files.n / sizeof(*kept), count = 0;
+    uint64_t bytes = 0;
+    if (n)
+        qsort(kept, n, sizeof(*kept), newest_first);
+    for (size_t i = 0; i < n; i++) {
+        bool is_over = count >= LIBRARY_KEYFRAMES_FILES ||
+                       bytes + kept[i].bytes > LIBRARY_KEYFRAMES_BYTES;
+        if (is_over && strcmp(kept[i].name, wanted) != 0) {
+            unlinkat(fd, kept[i].name, 0);
+            continue;
+        }
+        bytes += kept[i].bytes;
+        count++;
+    }
+    closedir(d);
+}
+
+/* A name for any path; two paths with the same one only take turns. */
+static uint64_t
+hash(const char *path)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (; *path; path++)
+        h = (h ^ (uint8_t)*path) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+static int
+put_in_cache(const char *path, struct buf *ret)
+{
+    AUTO(buf) dir = { .ceiling = PATH_MAX };
+    char name[32];
+    int r = cache_dir(&dir);
+    if (r >= 0)
+        r = file_make_dirs(buf_str(&dir));
+    if (r < 0)
+        return r;
+    snprintf(name, sizeof(name), "%016" PRIx64, hash(path));
+    sweep(buf_str(&dir), name);
+    return buf_printf(ret, "%s/%s", buf_str(&dir), name);
+}
+
+int
+library_keyframes_path(const struct library_found *f, struct buf *ret)
+{
+    AUTO(buf) tape = { 0 };
+    char path[PATH_MAX];
+    int r = buf_append(&tape, f->tape_path.p, f->tape_path.n);
+    if (r < 0)
+        return r;
+    if (f->is_live)
+        return -EBUSY; /* it still grows, and its folder moves */
+    if (!realpath(buf_str(&tape), path))
+        return -errno;
+    if (is_in_library(path))
+        return buf_printf(ret, "%.*s/" NAME, (int)file_dir_len(path), path);
+    return put_in_cache(path, ret);
+}
