@@ -6,13 +6,14 @@
 
 #include "base/clock.h"
 
+#define MS UINT64_C(1000000) /* ns */
+
 enum {
     SLICE = 128 << 10, /* bytes of the recording at once */
     WORK_MS = 8,       /* between two looks at the keyboard */
     STEPS_MAX = 4096,  /* records in one picture, at most */
     NOTE_MS = 3000,
     JUMP_MS = 2000, /* after a jump to a snapshot, the one before it is meant */
-    MS = 1000000,   /* ns */
 };
 
 int
@@ -68,7 +69,7 @@ void
 tui_deck_note(struct tui_deck *d, const char *text, uint64_t wall_ns)
 {
     snprintf(d->note, sizeof(d->note), "%s", text);
-    d->note_until_ns = wall_ns + (uint64_t)NOTE_MS * MS;
+    d->note_until_ns = wall_ns + NOTE_MS * MS;
 }
 
 /* The session is where the player is. */
@@ -147,7 +148,7 @@ note_snapshot(struct tui_deck *d, uint64_t from, uint64_t to, uint64_t wall_ns)
     if (last == UINT64_MAX || last <= from)
         return;
     d->label_byte = last;
-    d->label_until_ns = wall_ns + (uint64_t)NOTE_MS * MS;
+    d->label_until_ns = wall_ns + NOTE_MS * MS;
 }
 
 bool
@@ -245,7 +246,7 @@ static int
 jump_to_snapshot(struct tui_deck *d, uint64_t wall_ns)
 {
     uint64_t at = play_place(d->player).byte_off;
-    if (d->jump_ns && wall_ns < d->jump_ns + (uint64_t)JUMP_MS * MS && at > d->jump_byte)
+    if (d->jump_ns && wall_ns < d->jump_ns + JUMP_MS * MS && at > d->jump_byte)
         at = d->jump_byte; /* it has played on meanwhile */
     uint64_t a = next_anchor(play_snapshots(d->player), at, d->is_back);
     uint64_t b = next_anchor(d->events, at, d->is_back);
@@ -288,7 +289,7 @@ end_work(struct tui_deck *d, int e, uint64_t wall_ns)
 static int
 work(struct tui_deck *d, uint64_t wall_ns)
 {
-    uint64_t end_ns = wall_ns + (uint64_t)WORK_MS * MS;
+    uint64_t end_ns = wall_ns + WORK_MS * MS;
     int e = 0;
     do
         e = play_work(d->player, SLICE);
@@ -343,7 +344,7 @@ tui_deck_pause(struct tui_deck *d, bool is_paused, uint64_t wall_ns)
 {
     play_clock_pause(&d->clock, is_paused, wall_ns);
     if (!is_paused && d->note_until_ns) /* it was to be read meanwhile */
-        d->note_until_ns = wall_ns + (uint64_t)NOTE_MS * MS;
+        d->note_until_ns = wall_ns + NOTE_MS * MS;
 }
 
 int

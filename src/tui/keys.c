@@ -145,7 +145,7 @@ static const struct {
 
 /* By its letter in CSI letter, CSI 1;modifiers letter, SS3 letter. */
 static const struct {
-    char letter;
+    uint8_t letter;
     enum tui_key_kind kind;
     bool has_shift; /* rxvt's */
 } letter_keys[] = {

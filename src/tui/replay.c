@@ -13,12 +13,14 @@
 #include "pty/signals.h"
 #include "tui/replay_priv.h"
 
+#define MS UINT64_C(1000000) /* ns */
+
 enum {
     FRAME_MS = 16,   /* between pictures */
     HOLD_MS = 100,   /* an update that is longer under way is shown as it is */
     WORK_MS = 100,   /* between pictures of work */
     SECOND_MS = 100, /* between those in which only the time is new */
-    MS = 1000000,    /* ns */
+    WAIT_MS = 60000, /* at once */
 };
 
 /* -- when -- */
@@ -35,19 +37,19 @@ static uint64_t
 picture_due(struct tui_film *f, uint64_t now_ns)
 {
     const struct tui_deck *d = &f->deck;
-    uint64_t due_ns = f->picture_ns + (uint64_t)FRAME_MS * MS;
+    uint64_t due_ns = f->picture_ns + FRAME_MS * MS;
     bool is_open = term_modes(play_term(d->player)).is_synchronized &&
                    !tui_deck_is_paused(d);
     if (d->work != TUI_WORK_NONE) {
-        due_ns = f->picture_ns + (uint64_t)WORK_MS * MS;
-        uint64_t told_ns = d->work_ns + (uint64_t)TUI_TELL_MS * MS;
+        due_ns = f->picture_ns + WORK_MS * MS;
+        uint64_t told_ns = d->work_ns + TUI_TELL_MS * MS;
         return due_ns > told_ns ? due_ns : told_ns;
     }
     if (!is_open)
         f->held_ns = 0;
     else if (!f->held_ns)
         f->held_ns = now_ns;
-    uint64_t held_ns = f->held_ns ? f->held_ns + (uint64_t)HOLD_MS * MS : 0;
+    uint64_t held_ns = f->held_ns ? f->held_ns + HOLD_MS * MS : 0;
     return due_ns > held_ns ? due_ns : held_ns;
 }
 
@@ -74,28 +76,40 @@ end_due(const struct tui_film *f, uint64_t now_ns)
     return d->label_until_ns > now_ns ? sooner(due_ns, d->label_until_ns) : due_ns;
 }
 
+/* When what has been typed is all there is of a key; 0: nothing has. */
+static uint64_t
+key_due(const struct tui_film *f)
+{
+    int ms = tui_keys_wait_ms(&f->keys);
+    if (ms < 0)
+        return 0;
+    return f->key_ns + (uint64_t)ms * MS;
+}
+
+/* When there is something to play; what comes before a picture is due waits for it. */
+static uint64_t
+play_due(struct tui_film *f, uint64_t now_ns)
+{
+    uint64_t wait_ns = tui_deck_wait_ns(&f->deck, now_ns);
+    uint64_t frame_ns = f->picture_ns + FRAME_MS * MS;
+    if (wait_ns == UINT64_MAX)
+        return 0;
+    return now_ns + wait_ns > frame_ns ? now_ns + wait_ns : frame_ns;
+}
+
 static int
 wait_ms(struct tui_film *f, uint64_t now_ns)
 {
-    uint64_t play_ns = tui_deck_wait_ns(&f->deck, now_ns), due_ns = 0;
-    int keys_ms = tui_keys_wait_ms(&f->keys);
-    if (keys_ms >= 0)
-        due_ns = f->key_ns + (uint64_t)keys_ms * MS;
-    if (!tui_screen_is_ready(&f->screen))
-        due_ns = sooner(due_ns, 0); /* it will say when it can take more */
-    else if (f->is_stale || f->deck.is_changed)
+    bool is_wanted = f->is_stale || f->deck.is_changed;
+    uint64_t due_ns = sooner(key_due(f), play_due(f, now_ns));
+    if (is_wanted && tui_screen_is_ready(&f->screen)) /* else it says when it is */
         due_ns = sooner(due_ns, picture_due(f, now_ns));
-    if (play_ns != UINT64_MAX) { /* what comes sooner than a picture can wait for it */
-        uint64_t at_ns = now_ns + play_ns,
-                 frame_ns = f->picture_ns + (uint64_t)FRAME_MS * MS;
-        due_ns = sooner(due_ns, at_ns > frame_ns ? at_ns : frame_ns);
-    }
     due_ns = sooner(due_ns, second_due(f, now_ns));
     due_ns = sooner(due_ns, end_due(f, now_ns));
     if (!due_ns)
         return -1;
     uint64_t ms = due_ns > now_ns ? (due_ns - now_ns + MS - 1) / MS : 0;
-    return ms < 60000 ? (int)ms : 60000;
+    return ms < WAIT_MS ? (int)ms : WAIT_MS;
 }
 
 /* -- what -- */
@@ -130,6 +144,13 @@ look_at_clock(struct tui_film *f, uint64_t then_ns, uint64_t now_ns)
 }
 
 static void
+end_by(struct tui_film *f, int signo)
+{
+    f->signo = signo;
+    f->is_done = true;
+}
+
+static void
 handle_signals(struct tui_film *f)
 {
     for (int signo; (signo = pty_signals_next());)
@@ -149,8 +170,7 @@ handle_signals(struct tui_film *f)
             f->is_stale = true;
             break;
         default:
-            f->signo = signo;
-            f->is_done = true;
+            end_by(f, signo);
             return;
         }
 }
@@ -161,17 +181,15 @@ take_keys(struct tui_film *f, bool has_input)
     uint8_t bytes[256];
     struct tui_key key;
     uint64_t now_ns = clock_mono_ns();
-    int wait = tui_keys_wait_ms(&f->keys), e = 0;
+    int e = 0;
     if (!has_input) {
-        bool is_late = wait >= 0 && now_ns >= f->key_ns + (uint64_t)wait * MS;
-        return is_late && tui_keys_timeout(&f->keys, &key) ? tui_film_key(f, key, now_ns)
-                                                           : 0;
+        bool is_late = key_due(f) && now_ns >= key_due(f);
+        bool is_key = is_late && tui_keys_timeout(&f->keys, &key);
+        return is_key ? tui_film_key(f, key, now_ns) : 0;
     }
     ssize_t n = tui_screen_read(&f->screen, bytes, sizeof(bytes));
-    if (n < 0) { /* the terminal is gone */
-        f->signo = SIGHUP;
-        f->is_done = true;
-    }
+    if (n < 0) /* the terminal is gone */
+        end_by(f, SIGHUP);
     f->key_ns = now_ns;
     struct view in = { bytes, n > 0 ? (size_t)n : 0 };
     while (!e && !f->is_done && tui_keys_next(&f->keys, &in, &key))
@@ -179,31 +197,36 @@ take_keys(struct tui_film *f, bool has_input)
     return e;
 }
 
+/* Is there nobody any more who could see it, or make it go on? */
+static void
+look_for_end(struct tui_film *f)
+{
+    bool is_idle = tui_deck_is_paused(&f->deck) && f->deck.work == TUI_WORK_NONE;
+    if (f->screen.out.is_gone)
+        end_by(f, SIGHUP);
+    else if (f->screen.tty.fd < 0 && is_idle)
+        f->is_done = true;
+}
+
 static int
 run(struct tui_film *f)
 {
-    uint64_t then_ns = clock_mono_ns(), now_ns;
+    uint64_t then_ns = clock_mono_ns();
     int e = tui_deck_init(&f->deck, f->opt, then_ns);
-    while (e >= 0 && !f->is_done) {
-        now_ns = clock_mono_ns();
+    while (e >= 0) {
+        uint64_t now_ns = clock_mono_ns();
         handle_signals(f);
-        int more = e = tui_deck_run(&f->deck, now_ns);
+        look_for_end(f);
+        if (f->is_done)
+            break;
+        int more = tui_deck_run(&f->deck, now_ns);
         look_at_clock(f, then_ns, now_ns);
         then_ns = now_ns;
-        if (e >= 0 && !f->is_done)
-            e = draw(f, clock_mono_ns());
-        if (e < 0 || f->is_done)
-            break;
-        bool has_input = tui_screen_wait(&f->screen,
-                                         more ? 0 : wait_ms(f, clock_mono_ns()));
-        e = take_keys(f, has_input);
-        if (f->screen.out.is_gone) {
-            f->signo = SIGHUP;
-            f->is_done = true;
+        e = more < 0 ? more : draw(f, clock_mono_ns());
+        if (e >= 0) {
+            int ms = more ? 0 : wait_ms(f, clock_mono_ns());
+            e = take_keys(f, tui_screen_wait(&f->screen, ms));
         }
-        bool is_end = tui_deck_is_paused(&f->deck) && f->deck.work == TUI_WORK_NONE;
-        if (f->screen.tty.fd < 0 && is_end) /* nobody can make it go on */
-            f->is_done = true;
     }
     return e;
 }
