@@ -163,6 +163,35 @@ tell(const char *key, const json_t *v, unsigned depth, session_fact_fn fn, void 
     }
 }
 
+int
+meta_each(struct view text, session_fact_fn fn, void *ctx)
+{
+    json_t *meta = parse(text);
+    if (!meta)
+        return ERR_DAMAGED;
+    tell("", meta, 0, fn, ctx);
+    json_decref(meta);
+    return 0;
+}
+
+int
+meta_json(struct view text, struct buf *ret)
+{
+    json_t *meta = parse(text);
+    if (!meta)
+        return ERR_DAMAGED;
+    char *made = json_dumps(meta, JSON_COMPACT | JSON_ENSURE_ASCII);
+    json_decref(meta);
+    for (const char *p = made; p && *p; p++) /* one is left as it is */
+        if (*p == 0x7f)
+            buf_puts(ret, "\\u007f");
+        else
+            buf_append(ret, p, 1);
+    int r = made ? ret->failed : -ENOMEM;
+    free(made);
+    return r;
+}
+
 static json_t *
 make_small(const char *id)
 {
@@ -221,45 +250,26 @@ read_text(const char *path, struct buf *text, struct err *err)
     return r < 0 ? err_code(err, r, "cannot read '%s'", path) : 0;
 }
 
-static int
-load(const char *path, json_t **ret, struct err *err)
-{
-    AUTO(buf) text = { .ceiling = META_MAX + 65536 }; /* one read of file_slurp */
-    int r = read_text(path, &text, err);
-    if (r < 0)
-        return r;
-    *ret = parse((struct view){ text.p, text.n });
-    return *ret ? 0 : err_set(err, ERR_DAMAGED, "'%s' is no session.meta.json", path);
-}
-
 int
 session_meta_each(const char *path, session_fact_fn fn, void *ctx, struct err *err)
 {
-    json_t *meta;
-    int r = load(path, &meta, err);
-    if (r < 0)
-        return r;
-    tell("", meta, 0, fn, ctx);
-    json_decref(meta);
-    return 0;
+    AUTO(buf) text = { .ceiling = META_MAX + 65536 };
+    int r = read_text(path, &text, err);
+    if (!r && meta_each((struct view){ text.p, text.n }, fn, ctx) < 0)
+        r = err_set(err, ERR_DAMAGED, "'%s' is no session.meta.json", path);
+    return r;
 }
 
 int
 session_meta_json(const char *path, struct buf *ret, struct err *err)
 {
-    json_t *meta;
-    int r = load(path, &meta, err);
+    AUTO(buf) text = { .ceiling = META_MAX + 65536 };
+    int r = read_text(path, &text, err);
     if (r < 0)
         return r;
-    char *made = json_dumps(meta, JSON_COMPACT | JSON_ENSURE_ASCII);
-    json_decref(meta);
-    for (const char *p = made; p && *p; p++) /* the one that jansson leaves as it is */
-        if (*p == 0x7f)
-            buf_puts(ret, "\\u007f");
-        else
-            buf_append(ret, p, 1);
-    r = made ? ret->failed : -ENOMEM;
-    free(made);
+    r = meta_json((struct view){ text.p, text.n }, ret);
+    if (r == ERR_DAMAGED)
+        return err_set(err, r, "'%s' is no session.meta.json", path);
     return r < 0 ? err_code(err, r, "cannot read '%s'", path) : 0;
 }
 

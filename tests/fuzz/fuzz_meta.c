@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A meta.json that parses is one with status `interrupted` afterwards, and keeps whatever
- * else was in it; what does not parse is left alone by both. A command line is text. */
+ * else was in it; what does not parse is left alone by all. A command line is text; as
+ * JSON it is the same again, in printable ASCII. */
 #include <jansson.h>
 
 #include "base/utf8.h"
@@ -31,6 +32,26 @@ check_kept(json_t *was, json_t *is)
         CHECK(is_set_by_us(json_object_iter_key(at)));
 }
 
+static void
+check_fact(void *ctx, const char *key, const char *text)
+{
+    size_t *n = ctx;
+    CHECK(*text && utf8_is_text(key, strlen(key)) && utf8_is_text(text, strlen(text)));
+    ++*n;
+}
+
+static void
+check_json(struct view in, json_t *was)
+{
+    AUTO(buf) json = { 0 };
+    CHECK(meta_json(in, &json) == 0);
+    for (size_t i = 0; i < json.n; i++)
+        CHECK(json.p[i] >= 0x20 && json.p[i] < 0x7f);
+    json_t *is = json_loadb((const char *)json.p, json.n, JSON_ALLOW_NUL, NULL);
+    CHECK(json_equal(was, is));
+    json_decref(is);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -41,6 +62,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int r = meta_parse(in, &facts);
     CHECK(meta_interrupt(in, id, 7, 9, &made) == r);
     CHECK(r == 0 || r == ERR_DAMAGED);
+    size_t n = 0;
+    CHECK(meta_each(in, check_fact, &n) == r);
     if (r < 0) {
         CHECK(!made.n);
         return 0;
@@ -55,6 +78,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     json_t *is = json_loadb((const char *)made.p, made.n, JSON_ALLOW_NUL, NULL);
     CHECK(was && is);
     check_kept(was, is);
+    check_json(in, was);
     json_decref(was);
     json_decref(is);
     return 0;
