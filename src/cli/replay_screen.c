@@ -5,6 +5,7 @@
 #include "cli/events.h"
 #include "cli/losses.h"
 #include "cli/replay.h"
+#include "library/keyframes.h"
 #include "play/title.h"
 #include "session/folder.h"
 #include "session/meta.h"
@@ -68,10 +69,13 @@ int
 cli_replay_screen(struct cli_replay *r, struct err *err)
 {
     AUTO(play_events) events = { 0 };
+    AUTO(buf) keyframes = { 0 };
     struct tape_notes notes = { 0 };
+    bool has_place = library_keyframes_path(&r->found, &keyframes) >= 0;
     const struct play_options opt = {
         .cols = r->cols,
         .rows = r->rows,
+        .keyframes_path = has_place ? buf_str(&keyframes) : NULL,
         .notice = tape_notes_add,
         .ctx = &notes,
     };

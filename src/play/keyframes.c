@@ -309,9 +309,8 @@ play_keyframes_picture(struct play_keyframes *k, struct play_keyframe *f)
 {
     AUTO(buf) file = { 0 };
     struct view packed;
-    struct term_options opt = term_options_default();
+    struct term_options opt = play_walk_term_options();
     struct term *term;
-    opt.alternate_rows = 0; /* players have no lines of it */
     buf_clear(&k->room);
     uint8_t *p = buf_grow(&k->room, f->raw_len);
     if (!p || !play_keyframes_read_packed(k, f, &file, &packed) ||

@@ -18,6 +18,7 @@ struct play_text {
     struct play_walk walk;
     struct play_plain plain;
     char *path;
+    int error; /* why nothing more comes, but for the end */
     bool has_records;
     bool is_playing; /* not any more on the way to the beginning */
 };
@@ -148,8 +149,9 @@ wanted(const struct play_text *t)
 uint64_t
 play_text_next_ns(struct play_text *t)
 {
-    bool has_next = play_walk_peek(&t->walk) > 0 && wanted(t);
-    return has_next ? next_ns(t) : UINT64_MAX;
+    int e = play_walk_peek(&t->walk);
+    t->error = e < 0 ? e : 0;
+    return e > 0 && wanted(t) ? next_ns(t) : UINT64_MAX;
 }
 
 int
@@ -167,5 +169,6 @@ play_text_step(struct play_text *t)
 int
 play_text_end(struct play_text *t)
 {
-    return play_plain_end(&t->plain, t->walk.term, t->walk.byte_off);
+    return t->error ? t->error
+                    : play_plain_end(&t->plain, t->walk.term, t->walk.byte_off);
 }

@@ -201,13 +201,11 @@ first_size(struct play_walk *w)
     }
 }
 
-static struct term_options
-term_options_of(const struct play_walk *w)
+struct term_options
+play_walk_term_options(void)
 {
     struct term_options opt = term_options_default();
-    opt.alternate_rows = w->alternate_rows;
-    if (w->scrollback_rows)
-        opt.scrollback_rows = w->scrollback_rows;
+    opt.alternate_rows = 0;
     return opt;
 }
 
@@ -241,9 +239,12 @@ play_walk_begin(struct play_walk *w, struct err *err)
     if (!next_piece(w))
         w->piece.records.n = 0;
     first_size(w);
-    struct term_options opt = term_options_of(w);
+    struct term_options opt = play_walk_term_options();
     opt.cols = w->term_cols = w->cols;
     opt.rows = w->term_rows = w->rows;
+    opt.alternate_rows = w->alternate_rows;
+    if (w->scrollback_rows)
+        opt.scrollback_rows = w->scrollback_rows;
     w->term = term_new(&opt);
     w->is_whole = true;
     e = w->term ? play_walk_peek(w) : -ENOMEM;

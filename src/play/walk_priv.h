@@ -51,10 +51,11 @@ struct play_walk {
     const char *path;                /* borrowed */
     struct tape_reader_options tell; /* who hears of damage */
     unsigned first_cols, first_rows; /* where the recording does not say */
-    const struct play_watch *watch;  /* borrowed */
+    /* Where a walk goes forwards only: rows that the model keeps; 0: as many as usual; of
+     * the alternate screen; 0: none. */
+    uint32_t scrollback_rows, alternate_rows;
+    const struct play_watch *watch; /* borrowed */
     void *ctx;
-    uint32_t scrollback_rows;        /* kept in the model; 0: as many as usual */
-    uint32_t alternate_rows;         /* … of the alternate screen */
 
     struct tape_reader *tape;
     struct term *term;
@@ -97,5 +98,7 @@ ssize_t play_walk_take(struct play_walk *w, size_t max_bytes);
 uint64_t play_walk_next_off(const struct play_walk *w);
 /* Is the size about to change with `next`? */
 bool play_walk_is_sizing(const struct play_walk *w);
+/* The options of every model that a keyframe may be made of. */
+struct term_options play_walk_term_options(void);
 
 #endif
