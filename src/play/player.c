@@ -362,8 +362,10 @@ finish(struct play_player *p)
     if (p->work == PLAY_WORK_SEEK)
         arrive(p, p->way.kind == PLAY_TO_TIME ? time_of(p, p->way.ts_ns)
                                               : time_of(p, p->now.shown_ts_ns));
-    if (p->work == PLAY_WORK_INDEX)
+    if (p->work == PLAY_WORK_INDEX) {
         p->is_indexed = true;
+        play_walk_release(&p->scout); /* it holds all rows that have scrolled off */
+    }
     p->work = PLAY_WORK_NONE;
     if (p->frames.is_complete)
         play_keyframes_save(&p->frames, &p->now);

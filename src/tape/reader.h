@@ -86,8 +86,8 @@ void tape_reader_rewind(struct tape_reader *r);
  * before it had been read. False when it is not, or several files overlap: the reader is
  * rewound. */
 bool tape_reader_begin_at(struct tape_reader *r, const struct tape_place *place);
-/* True when the recording is one file with checksums, of which nothing is known to be
- * missing: a place then stays good while the file is the same. */
+/* After the first piece: true when the recording is one file with checksums, and nothing
+ * failed to be read so far. A place then stays good while the file is the same. */
 bool tape_reader_is_single(const struct tape_reader *r);
 /* Of a recording that is one file; 0 or an error. */
 int tape_reader_identity(const struct tape_reader *r, struct tape_identity *ret);

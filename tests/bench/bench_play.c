@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -217,7 +218,10 @@ main(int argc, char **argv)
     snprintf(frames_path, sizeof(frames_path), "%s.keyframes", tape_path);
     make_recording((size_t)mib);
     sleep(3); /* a file that has just changed is read anew each time */
-    double fed = feed_all(), indexed = index_all();
+    double indexed = index_all();
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    double fed = feed_all();
     measure_line("play: recording", size_mib(tape_path), "MiB");
     measure_line("play: keyframes", size_mib(frames_path), "MiB");
     measure_line("play: keyframes against the recording",
@@ -225,6 +229,7 @@ main(int argc, char **argv)
     measure_line("play: unpack and feed", fed, "ms");
     measure_line("play: keyframes made", indexed, "ms");
     measure_line("play: made against unpack and feed", indexed / fed, "ratio");
+    measure_line("play: memory for that", (double)used.ru_maxrss / 1024, "MiB");
     bench_seeks();
     measure_line("play: search through all", search_all(), "ms");
     unlink(tape_path);
