@@ -14,6 +14,7 @@
 #include "play/clock.h"
 #include "support/rng.h"
 #include "support/sim_disk.h"
+#include "tape/tail.h"
 
 enum { MS = 1000000 };
 #define SECOND UINT64_C(1000000000)
@@ -195,6 +196,44 @@ segments_and_tails_are_one_recording(void **state)
     assert_int_equal(sim_file(&disk, "frames").n, 0);
 }
 
+/* A file of blocks, and what has come since in a tail. */
+static void
+a_recording_that_is_being_made_is_shown_to_its_last_record(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        AUTO(buf) tail = { 0 };
+        film_agent(&film, 700 + i, 40000);
+        uint64_t sealed = film.byte_off;
+        struct tape_tail head = { .ordinal = film.ordinal, .start_byte_off = sealed };
+        film.file.n = film.starts[film.blocks - 1]; /* the last block is not sealed */
+        head.ordinal--;
+        uint32_t crc = tape_tail_put_head(buf_grow(&tail, TAPE_TAIL_HEAD), &head);
+        for (int n = 0; n < 20; n++) {
+            struct tape_record rec = { .tag = n % 7 == 5 ? TAPE_RESIZE : TAPE_DATA,
+                                       .ts_ns = film.ts_ns + (uint64_t)n,
+                                       .cols = (uint16_t)(20 + n),
+                                       .rows = 10,
+                                       .byte_off = sealed,
+                                       .bytes = { (const uint8_t *)"tail\r\n", 6 } };
+            sealed += rec.tag == TAPE_DATA ? 6 : 0;
+            assert_int_equal(tape_tail_put_record(&tail, &rec, &crc), 0);
+        }
+        char name[64];
+        snprintf(name, sizeof(name), KIT_PATH ".tail-%u", (unsigned)head.ordinal);
+        put_film();
+        sim_put(&disk, name, (struct view){ tail.p, tail.n });
+        struct play_player *p = film_open(&disk.io, KIT_PATH, "frames");
+        assert_int_equal(play_extent(p).total_bytes, sealed);
+        seek_around(p, KIT_PATH, i, 12);
+        seek_byte(p, KIT_PATH, sealed - 40);
+        play_close(p);
+        assert_int_equal(sim_file(&disk, "frames").n, 0);
+        disk.io.ops->unlink(&disk.io, name);
+        film_release(&film);
+    }
+}
+
 static void
 seeking_is_work_that_can_be_stopped_anywhere(void **state)
 {
@@ -247,7 +286,7 @@ playing_on_shows_what_seeking_shows(void **state)
             struct term *want = film_feed(&disk.io, KIT_PATH, UINT64_MAX, t);
             film_expect(p, want, "time", t);
             if (want)
-        term_free(want);
+                term_free(want);
             assert_int_equal(play_place(p).time_ns, t);
             assert_true(play_next_ns(p) > t);
         }
@@ -499,7 +538,7 @@ searching_is_work_that_leaves_the_place_alone(void **state)
         struct term *want = film_feed(&disk.io, KIT_PATH, 50000, UINT64_MAX);
         film_expect(p, want, "byte", 50000);
         if (want)
-        term_free(want);
+            term_free(want);
     }
     assert_int_equal(play_search(p, (struct view){ 0 }, false), -EINVAL);
     play_close(p);
@@ -582,6 +621,7 @@ main(void)
         FILM(damage_everywhere_changes_no_place_behind_it),
         FILM(every_place_of_the_golden_recordings_shows_what_feeding_shows),
         FILM(segments_and_tails_are_one_recording),
+        FILM(a_recording_that_is_being_made_is_shown_to_its_last_record),
         FILM(seeking_is_work_that_can_be_stopped_anywhere),
         FILM(playing_on_shows_what_seeking_shows),
         FILM(a_step_is_the_next_output),

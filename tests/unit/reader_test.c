@@ -11,6 +11,7 @@
 #include "base/le.h"
 #include "tape/block.h"
 #include "tape/brotli.h"
+#include "tape/crc32c.h"
 #include "tape/tail.h"
 #include "tape/verify.h"
 
@@ -652,6 +653,95 @@ reading_while_it_is_written_never_shows_damage(void **state)
     sim_release(&d);
 }
 
+/* -- for those who have been here before -- */
+
+static struct tape_reader *
+open_memory(struct tape_io_memory *m, struct view bytes)
+{
+    struct tape_reader_options quiet = { 0 };
+    struct tape_reader *r;
+    struct err err;
+    tape_io_memory_init(m, KIT_PATH, bytes);
+    assert_int_equal(tape_reader_open(&r, &m->io, KIT_PATH, &quiet, &err), 0);
+    return r;
+}
+
+/* What is read on from here, as a checksum. */
+static uint32_t
+sum_of_rest(struct tape_reader *r)
+{
+    struct tape_piece p;
+    uint32_t sum = 0;
+    while (tape_reader_next_piece(r, &p))
+        sum = tape_crc32c(sum ^ (uint32_t)p.head.ordinal, p.records.p, p.records.n);
+    return sum;
+}
+
+static void
+reading_begins_at_any_block_as_if_all_before_it_had_been_read(void **state)
+{
+    (void)state;
+    for (int damage = -1; damage < 6; damage++) {
+        struct kit_sample s;
+        struct tape_io_memory m;
+        struct tape_piece p;
+        struct tape_place places[64];
+        size_t count = 0;
+        kit_sample_init(&s, COUNT, 1500);
+        if (damage >= 0)
+            s.file.p[s.start[damage] + 60] ^= 1;
+        struct tape_reader *r = open_memory(&m, (struct view){ s.file.p, s.file.n });
+        while (tape_reader_next_piece(r, &p))
+            places[count++] = (struct tape_place){ p.file_off, p.head.ordinal,
+                                                   p.head.crc };
+        assert_int_equal(count, s.blocks - (damage >= 0));
+        while (count--) {
+            struct tape_place wrong = places[count];
+            assert_true(tape_reader_begin_at(r, &places[count]));
+            uint32_t sum = sum_of_rest(r);
+            tape_reader_rewind(r);
+            do
+                assert_true(tape_reader_next_piece(r, &p));
+            while (p.head.ordinal < places[count].ordinal);
+            uint32_t want = tape_crc32c((uint32_t)p.head.ordinal, p.records.p,
+                                        p.records.n);
+            while (tape_reader_next_piece(r, &p))
+                want = tape_crc32c(want ^ (uint32_t)p.head.ordinal, p.records.p,
+                                   p.records.n);
+            assert_int_equal(sum, want);
+            wrong.crc ^= 1; /* one that is not there: from the start */
+            assert_false(tape_reader_begin_at(r, &wrong));
+            assert_true(tape_reader_next_piece(r, &p));
+            assert_int_equal(p.file_off, damage == 0 ? s.start[1] : 0);
+        }
+        tape_reader_close(r);
+        kit_sample_release(&s);
+    }
+}
+
+static void
+the_reach_of_a_recording_is_where_reading_ends(void **state)
+{
+    (void)state;
+    struct kit_sample s;
+    kit_sample_init(&s, COUNT, 1500);
+    for (size_t cut = 0; cut <= s.file.n; cut += 7) {
+        struct tape_io_memory m;
+        struct tape_record rec;
+        uint64_t end = 0, ts_ns = 0, got_end, got_ts_ns;
+        struct tape_reader *r = open_memory(&m, (struct view){ s.file.p, cut });
+        while (tape_reader_next(r, &rec)) {
+            end = rec.tag == TAPE_DATA ? rec.byte_off + rec.bytes.n : end;
+            ts_ns = rec.ts_ns;
+        }
+        assert_int_equal(tape_reader_reach(r, &got_end, &got_ts_ns), 0);
+        assert_int_equal(got_end, end);
+        assert_int_equal(got_ts_ns, ts_ns);
+        tape_reader_close(r);
+    }
+    kit_sample_release(&s);
+}
+
 int
 main(void)
 {
@@ -674,6 +764,8 @@ main(void)
         cmocka_unit_test(seeking_past_a_damaged_header_finds_what_lies_behind_it),
         cmocka_unit_test(a_slow_reader_of_a_growing_recording_skips_nothing),
         cmocka_unit_test(reading_while_it_is_written_never_shows_damage),
+        cmocka_unit_test(reading_begins_at_any_block_as_if_all_before_it_had_been_read),
+        cmocka_unit_test(the_reach_of_a_recording_is_where_reading_ends),
     };
     int failed = cmocka_run_group_tests_name("reader", tests, NULL, NULL);
     kit_release(&res);
