@@ -113,7 +113,7 @@ cli_replay_nothing(const struct cli_replay *r)
 }
 
 int
-cli_replay_limit(const struct cli_replay *r, uint64_t *ret_byte, uint64_t *ret_ns,
+cli_replay_limit(struct cli_replay *r, uint64_t *ret_byte, uint64_t *ret_ns,
                  struct err *err)
 {
     struct tape_reader_options quiet = { 0 };
@@ -123,7 +123,7 @@ cli_replay_limit(const struct cli_replay *r, uint64_t *ret_byte, uint64_t *ret_n
     *ret_ns = 0;
     if (!r->has_to || r->to.is_byte)
         return 0;
-    const char *path = buf_str((struct buf *)(uintptr_t)&r->found.tape_path);
+    const char *path = buf_str(&r->found.tape_path);
     int e = tape_reader_open(&tape, tape_io_files(), path, &quiet, err);
     if (e < 0)
         return e;
@@ -150,7 +150,7 @@ read_size(struct cli_replay *r)
 /* -- the ways -- */
 
 static int
-document(const struct cli_replay *r, const struct args *a, struct err *err)
+document(struct cli_replay *r, const struct args *a, struct err *err)
 {
     struct cli_document doc = {
         .session = r->name,

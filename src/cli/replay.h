@@ -26,7 +26,7 @@ int cli_replay_meta(struct cli_replay *r, struct err *err);
 int cli_replay_screen(struct cli_replay *r, struct err *err);
 
 /* `to` as play_load() takes it: 0 where there is none, stamps instead of times. */
-int cli_replay_limit(const struct cli_replay *r, uint64_t *ret_byte, uint64_t *ret_ns,
+int cli_replay_limit(struct cli_replay *r, uint64_t *ret_byte, uint64_t *ret_ns,
                      struct err *err);
 /* "'x' holds no record: is it an .ahr recording?", and the status for that. */
 int cli_replay_nothing(const struct cli_replay *r);

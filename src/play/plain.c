@@ -161,9 +161,7 @@ static int
 take_line(void *ctx, const struct term_line *line)
 {
     struct look *l = ctx;
-    if (!line->is_alternate)
-        return take_row(l, line);
-    return l->mode == SKIP ? 0 : print(l->p, line);
+    return line->is_alternate ? print(l->p, line) : take_row(l, line);
 }
 
 /* -- all of them -- */

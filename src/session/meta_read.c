@@ -136,7 +136,7 @@ meta_parse(struct view text, struct session_facts *ret)
 }
 
 static void
-tell(const char *key, const json_t *v, unsigned depth, session_fact_fn fn, void *ctx)
+tell(const char *key, json_t *v, unsigned depth, session_fact_fn fn, void *ctx)
 {
     AUTO(buf) text = { .ceiling = COMMAND_MAX };
     const char *inner;
@@ -155,9 +155,9 @@ tell(const char *key, const json_t *v, unsigned depth, session_fact_fn fn, void 
         fn(ctx, key, buf_str(&text));
     if (!json_is_object(v) || depth == DEPTH_MAX)
         return;
-    json_object_foreach((json_t *)(uintptr_t)v, inner, inner_v)
+    json_object_foreach(v, inner, inner_v)
     {
-        AUTO(buf) name = { .ceiling = 2 * META_MAX };
+        AUTO(buf) name = { .ceiling = COMMAND_MAX };
         buf_printf(&name, *key ? "%s.%s" : "%s%s", key, inner);
         tell(buf_str(&name), inner_v, depth + 1, fn, ctx);
     }
