@@ -31,8 +31,8 @@ enum {
     ROWS = 24,
 };
 
-#define DAY_NS    UINT64_C(86400000000000)
-#define MINUTE_NS UINT64_C(60000000000)
+#define DAY_NS      UINT64_C(86400000000000)
+#define PATIENCE_NS UINT64_C(5000000000)
 
 struct library_import {
     const struct library_import_options *opt; /* borrowed */
@@ -177,7 +177,8 @@ open_files(struct library_import *im, const uint8_t uuid[16], struct err *err)
     struct tape_writer_options opt = tape_writer_defaults;
     opt.is_adaptive = false; /* nobody waits for us */
     opt.block_ns = DAY_NS;   /* of the session's time */
-    opt.patience_ns = MINUTE_NS;
+    opt.patience_ns = PATIENCE_NS;
+    opt.sync = TAPE_SYNC_NONE; /* once, at the end */
     opt.start_ts_ns = im->start_ns;
     opt.cols = (uint16_t)im->cols;
     opt.rows = (uint16_t)im->rows;
@@ -325,6 +326,16 @@ library_import_discard(struct library_import *im)
 }
 
 static int
+sync_file(const char *path, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int r = fd < 0 || fsync(fd) < 0 ? err_sys(err, "cannot write '%s'", path) : 0;
+    if (fd >= 0)
+        close(fd);
+    return r;
+}
+
+static int
 finish_tape(struct library_import *im, uint64_t end_ns, struct err *err)
 {
     struct tape_writer_status st;
@@ -338,10 +349,10 @@ finish_tape(struct library_import *im, uint64_t end_ns, struct err *err)
     }
     if (st.dropped_bytes || st.unsaved_bytes || st.is_suspect)
         return err_set(err, -EIO, "cannot write all of '%s'", stage_path(im));
-    int fd = session_lines_fd(&im->snapshot_lines);
-    if (fd >= 0 && fdatasync(fd) < 0)
-        return err_sys(err, "cannot write '%s'", im->snapshot_lines.path);
-    return 0;
+    r = sync_file(stage_path(im), err);
+    if (!r && session_lines_fd(&im->snapshot_lines) >= 0)
+        r = sync_file(im->snapshot_lines.path, err);
+    return r;
 }
 
 static int
