@@ -349,7 +349,7 @@ instructions(struct cast *c, uint64_t ts_ns)
         struct play_event e = play_events_at(all, c->next_event);
         if (e.kind != PLAY_INSTRUCTION)
             continue;
-        if (e.anchor_byte > c->next_byte || e.ts_ns > ts_ns)
+        if (e.ts_ns > ts_ns)
             return 0;
         int r = marker(c, e.ts_ns, "instruction: ", e.text);
         if (r < 0)
