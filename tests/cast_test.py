@@ -121,7 +121,7 @@ def both_versions_hold_the_session_event_by_event():
 def a_snapshot_is_a_marker_at_its_place():
     with Recorder(AHR) as a:
         done = a.run("record", "--", "sh", "-c",
-                     f'printf one; "{AHR}" snapshot --label "a \\"b\\"" >&2; printf two')
+                     f'printf one; "{a.binary}" snapshot --label "a \\"b\\"" >&2; printf two')
         assert done.returncode == 0, done
         for form in ("cast", "cast3"):
             events = [(code, text) for _, code, text in Cast(exported(a, form)).events]
@@ -133,7 +133,7 @@ def a_snapshot_is_a_marker_at_its_place():
 def input_is_never_exported():
     with Recorder(AHR) as a:
         terminal = a.terminal()
-        client = a.on(terminal, "record", "--record-input", "--", "sh", "-c",
+        client = a.on(terminal, "record", "--input", "--", "sh", "-c",
                       "stty -echo; printf ready; read x; echo done", stderr=a.log())
         terminal.wait_for("ready")
         terminal.type("hunter2\r")
@@ -219,7 +219,7 @@ def what_is_exported_and_imported_is_the_same_bytes():
 def a_session_comes_back_with_its_snapshots_and_sizes():
     with Recorder(AHR) as a:
         recorded(a, "resize")
-        a.ok("record", "--", "sh", "-c", f'printf one; "{AHR}" snapshot --label here >&2; printf two')
+        a.ok("record", "--", "sh", "-c", f'printf one; "{a.binary}" snapshot --label here >&2; printf two')
         for session in a.names("sessions"):
             before = records(a.home / "sessions" / session / "session.ahr")
             for form in ("cast", "cast3"):
