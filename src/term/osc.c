@@ -267,8 +267,8 @@ osc_reset_dynamic(struct term *t, unsigned number, struct view rest, uint8_t by)
 
 /* -- links -- */
 
-/* A URI has none but printable ASCII; what else is text is written as such. False: it is
- * no text. */
+/* A URI has none but printable ASCII without blanks; what else is text is written as
+ * such. False: it is no text. */
 static bool
 clean_uri(struct buf *out, struct view text)
 {
@@ -278,7 +278,8 @@ clean_uri(struct buf *out, struct view text)
         if (!len || rune < 0x20 || (rune >= 0x7f && rune < 0xa0))
             return false;
         for (int k = 0; k < len; k++)
-            buf_printf(out, len > 1 ? "%%%02X" : "%c", text.p[i + (size_t)k]);
+            buf_printf(out, len > 1 || rune == ' ' ? "%%%02X" : "%c",
+                       text.p[i + (size_t)k]);
         i += (size_t)len;
     }
     return !out->failed;
