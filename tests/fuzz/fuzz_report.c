@@ -112,7 +112,7 @@ static void
 check_bytes(const char *format, struct buf *out)
 {
     const char *p = buf_str(out);
-    bool is_csv = !strcmp(format, "csv");
+    bool is_csv = !strcmp(format, "csv"), has_tabs = is_csv || !strcmp(format, "html");
     for (size_t i = 0; i < out->n;) {
         uint32_t cp;
         if (p[i] == 0x1b && !strcmp(format, "ansi")) {
@@ -124,7 +124,7 @@ check_bytes(const char *format, struct buf *out)
         if (cp == '\r' && is_csv)
             CHECK(p[i + 1] == '\n');
         else
-            CHECK(cp == '\n' || (cp == '\t' && is_csv) || !term_is_control(cp));
+            CHECK(cp == '\n' || (cp == '\t' && has_tabs) || !term_is_control(cp));
         i += (size_t)len;
     }
 }
@@ -257,6 +257,61 @@ check_txt(struct buf *out)
     CHECK(!out->n || out->p[out->n - 1] == '\n');
 }
 
+/* As a browser sees it: nothing but tags and entities of ours behind its head. */
+static void
+check_html(struct buf *out)
+{
+    static const char *const known[] = {
+        "<i",
+        "</i>",
+        "<a href=\"http",
+        "<a href=\"#",
+        "</a>",
+        "<pre",
+        "</pre>",
+        "<section class=event id=\"",
+        "</section>",
+        "<h3>",
+        "</h3>",
+        "<span class=when>",
+        "</span>",
+        "<p dir=auto>",
+        "<p class=note role=note>",
+        "</p>",
+        "<header>",
+        "</header>",
+        "<h1>",
+        "</h1>",
+        "<p>",
+        "<nav ",
+        "</nav>",
+        "<h2 ",
+        "</h2>",
+        "<ul>",
+        "</ul>",
+        "<li>",
+        "<bdi>",
+        "</bdi>",
+        "<main ",
+        "</main>",
+        "</body>",
+        "</html>",
+        "&amp;",
+        "&lt;",
+        "&gt;",
+        "&quot;",
+        "&#39;",
+    };
+    const char *p = strstr(buf_str(out), "<body>\n");
+    CHECK(p && utf8_is_text(out->p, out->n));
+    for (p += 7; *(p += strcspn(p, "<&")); p++) {
+        size_t i = 0;
+        while (strncmp(p, known[i], strlen(known[i])) != 0)
+            CHECK(++i < sizeof(known) / sizeof(known[0]));
+    }
+    check_txt(out);
+}
+
 /* -- all -- */
 
 static const struct {
@@ -264,7 +319,7 @@ static const struct {
     void (*check)(struct buf *out);
 } formats[] = {
     { "md", check_md },     { "json", check_json },          { "csv", check_csv },
-    { "txt", check_txt },   { "ansi", check_txt },           { "html", check_txt },
+    { "txt", check_txt },   { "ansi", check_txt },           { "html", check_html },
     { "ruled", check_txt }, { "branch-points", check_json },
 };
 
