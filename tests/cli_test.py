@@ -47,8 +47,6 @@ def version_help_and_usage():
         for name in ("attach", "branch-points", "cat", "export", "import", "instruct", "pack", "record",
                      "recover", "redact", "render", "replay", "send", "snapshot", "stop", "verify",
                      "watch"):
-        for name in ("attach", "cat", "import", "instruct", "pack", "record", "recover", "redact", "render",
-                     "send", "snapshot", "stop", "verify", "watch"):
             assert f"  {name} " in overview
             assert a.ok("help", name) == a.ok(name, "-h") == a.ok(name, "--help")
         assert "mirror" not in overview
