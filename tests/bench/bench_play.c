@@ -3,7 +3,7 @@
  * bench_play.c -- how far any place of a long recording is: `name value unit`, one line
  * each.
  *
- * bench_play [MIB]: an agent's session of that size (1024) and ten hours, made in
+ * bench_play [MIB]: an agent's session of that size (1024, which is ten hours), made in
  * $BENCH_DIR (default: the current folder). Cold is a new player whose files are not in
  * the page cache; warm is one that has been elsewhere.
  */
@@ -17,12 +17,11 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "play/player.h"
-#include "support/agent_stream.h"
+#include "support/long_session.h"
 #include "support/measure.h"
 #include "support/rng.h"
-#include "tape/writer.h"
 
-enum { SEEKS = 100, PIECE = 4096, COLS = 120, ROWS = 40, HOURS = 10 };
+enum { SEEKS = 100 };
 
 static char tape_path[4096], frames_path[4200];
 
@@ -46,32 +45,8 @@ must(int r, const struct err *err)
 static void
 make_recording(size_t mib)
 {
-    struct tape_writer_options opt = tape_writer_defaults;
-    struct tape_writer_status st;
-    struct tape_writer *w;
     struct err err;
-    struct buf out = { 0 };
-    uint64_t at = 0, all_ns = HOURS * 3600 * UINT64_C(1000000000);
-    opt.cols = COLS;
-    opt.rows = ROWS;
-    opt.sync = TAPE_SYNC_NONE;
-    opt.start_ts_ns = UINT64_C(1700000000000000000);
-    opt.patience_ns = UINT64_C(60000000000);
-    must(tape_writer_open(&w, tape_io_files(), tape_path, &opt, &err), &err);
-    for (size_t i = 0; i < mib; i++) {
-        buf_clear(&out);
-        agent_stream(&out, 1 << 20, (uint32_t)i + 1);
-        for (size_t off = 0, n; off < out.n; off += n, at += n) {
-            n = out.n - off < PIECE ? out.n - off : (size_t)PIECE;
-            struct tape_record rec = { .tag = TAPE_DATA, .bytes = { out.p + off, n } };
-            rec.ts_ns = opt.start_ts_ns + (uint64_t)((double)all_ns * (double)at /
-                                                     ((double)mib * (1 << 20)));
-            tape_writer_append(w, rec);
-            tape_writer_tick(w, rec.ts_ns);
-        }
-    }
-    must(tape_writer_finish(w, opt.start_ts_ns + all_ns, &st, &err), &err);
-    buf_release(&out);
+    must(long_session_make(tape_path, mib, &err), &err);
 }
 
 static double
