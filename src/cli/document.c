@@ -7,6 +7,8 @@
  */
 #include "cli/document.h"
 
+#include <inttypes.h>
+
 #include "cli/events.h"
 #include "cli/losses.h"
 #include "cli/output.h"
@@ -204,6 +206,7 @@ static int
 cast(struct document *d, int version, struct err *err)
 {
     struct tape_progress progress = { cli_progress_step, &d->progress };
+    uint64_t bad_bytes = 0;
     const struct play_cast_options opt = {
         .version = version,
         .redact = d->redact,
@@ -220,10 +223,14 @@ cast(struct document *d, int version, struct err *err)
         .record = on_record,
         .ctx = d,
         .progress = &progress,
+        .ret_bad_bytes = &bad_bytes,
     };
     int r = play_cast_write(tape_io_files(), buf_str(&d->found.tape_path), &opt,
                             write_bytes, d, err);
     cli_progress_end(&d->progress);
+    if (bad_bytes)
+        cli_say(d->self, "'%s': %" PRIu64 " bytes are no UTF-8: U+FFFD in the cast",
+                d->name, bad_bytes);
     return r;
 }
 

@@ -142,8 +142,8 @@ feed_all(void)
     struct tape_reader *tape;
     struct tape_record rec;
     struct err err;
-    opt.cols = COLS;
-    opt.rows = ROWS;
+    opt.cols = 120;
+    opt.rows = 40;
     double start = measure_cpu_s();
     struct term *t = term_new(&opt);
     must(tape_reader_open(&tape, tape_io_files(), tape_path, &quiet, &err), &err);
