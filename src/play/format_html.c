@@ -16,7 +16,8 @@
 #include "play/html_priv.h"
 
 enum {
-    CHUNK_LINES = 250, /* html.css knows how high that is */
+    CHUNK_LINES_MAX = 1000, /* where one line has so many rows */
+    CHUNK_LINES = 250,      /* html.css knows how high that is */
     NEAR_LINES = 20000,
     LIST_MAX = 2000, /* events in the list at the top */
     LABEL_MAX = 160, /* bytes of one's text there */
@@ -190,7 +191,7 @@ begin_line(struct play_out *o, const struct play_item *item)
         close_chunk(o);
         open_chunk(o, alternate);
     } else if (o->state[CHUNK] >= CHUNK_LINES &&
-               (!goes_on || o->state[CHUNK] >= 4 * CHUNK_LINES)) {
+               (!goes_on || o->state[CHUNK] >= CHUNK_LINES_MAX)) {
         close_chunk(o);
         open_chunk(o, alternate | IS_LONG);
     } else {
