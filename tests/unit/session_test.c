@@ -206,6 +206,25 @@ a_folder_is_made_and_moves_to_its_place(void **state)
 }
 
 static void
+a_staged_folder_is_nobodys_until_it_is_finished(void **state)
+{
+    (void)state;
+    struct session_folder f;
+    assert_int_equal(session_folder_stage(&f, "home", ID, NULL), 0);
+    assert_true(exists("home/live/.new-" ID "/lock") && !exists(LIVE));
+    assert_string_equal(f.tape_path, "home/live/.new-" ID "/session.ahr");
+    session_folder_discard(&f);
+    session_folder_release(&f);
+    assert_false(exists("home/live/.new-" ID));
+
+    assert_int_equal(session_folder_stage(&f, "home", ID, NULL), 0);
+    assert_int_equal(session_folder_finish(&f, NULL), 0);
+    assert_true(exists("home/sessions/" ID) && !exists("home/live/.new-" ID));
+    assert_string_equal(f.tape_path, "home/sessions/" ID "/session.ahr");
+    session_folder_release(&f);
+}
+
+static void
 an_out_file_stays_and_the_folder_goes(void **state)
 {
     AUTO(buf) out = { 0 };
@@ -741,6 +760,7 @@ main(void)
         cmocka_unit_test(ids_and_names_are_told_apart),
         KIT_IN_DIR(the_home_is_what_the_first_fitting_variable_says),
         KIT_IN_DIR(a_folder_is_made_and_moves_to_its_place),
+        KIT_IN_DIR(a_staged_folder_is_nobodys_until_it_is_finished),
         KIT_IN_DIR(an_out_file_stays_and_the_folder_goes),
         cmocka_unit_test(the_meta_lies_beside_the_recording),
         KIT_IN_DIR(an_out_file_that_names_nothing_is_damage),
