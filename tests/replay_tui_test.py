@@ -306,6 +306,7 @@ def snapshots_are_stations():
             a.ok("send", sid, name)
             wait_for(lambda n=name: f"got {n}".encode() in a.run("cat", sid).stdout)
             a.ok("snapshot", "--label", f"after {name}", "--session", sid)
+            a.ok("instruct", sid, f"beside {name}")  # no station, and in another file
         a.ok("stop", sid)
         seat = Seat(tmux, COLS, ROWS + 1, "stations")
         seat.until(lambda: seat.status()[0] and "◆ after three" in seat.line(), "the end")

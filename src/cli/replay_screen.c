@@ -86,6 +86,7 @@ cli_replay_screen(struct cli_replay *r, struct err *err)
                                  &opt, err);
     if (e < 0)
         return e;
+    play_events_sort(&events);
     bool is_empty = play_next_ns(player) == UINT64_MAX;
     e = is_empty ? 0 : play(r, player, &events, err);
     play_close(player);

@@ -14,7 +14,7 @@
 
 struct tui_replay {
     struct play_player *player;       /* borrowed; its place is where it was left */
-    const struct play_events *events; /* borrowed; more moments for [ and ]; or NULL */
+    const struct play_events *events; /* borrowed, sorted; more for [ and ]; or NULL */
     const char *title;                /* NULL: none */
     uint32_t speed;                   /* thousandths, as in play/clock.h; 0: 1000 */
     uint64_t idle_limit_ns;           /* 0: none */
