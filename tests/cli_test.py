@@ -446,4 +446,20 @@ def output_that_cannot_be_written_is_a_failure():
             assert b"cannot write to standard output: No space left on device" in said
 
 
+@test
+def files_to_import_that_do_not_go_together_are_refused():
+    with Ahr(AHR) as a:
+        (a.dir / "x.cast").write_text('{"version":2,"width":80,"height":24}\n[0.1,"o","hello"]\n')
+        (a.dir / "typescript").write_text("Script started on 2026-01-01 00:00:00+00:00\nhello\n")
+        (a.dir / "times").write_text("0.1 5\n")
+        said = a.fails(2, "import", "times", "typescript")  # as scriptreplay has them
+        assert "'typescript' is the typescript: give it first, then 'times'" in said
+        said = a.fails(2, "import", "x.cast", "times")
+        assert "'x.cast' is an asciicast, which has no other file: not 'times'" in said
+        assert "there is no session" in a.fails(3, "replay", "last")
+        said = a.fails(4, "import", "typescript", "times", "--out-file", "x.ahr")
+        assert "damaged in 1 place;" in said
+        assert a.ok("cat", "x.ahr") == b"hello\n"
+
+
 run()

@@ -169,13 +169,27 @@ static const struct play_import_format *const by_option[] = { NULL, &play_import
                                                               &play_import_script,
                                                               &play_import_ttyrec };
 
+static struct view
+beginning(struct input *in)
+{
+    struct view v = play_source_peek(&in->source, PLAY_IMPORT_BEGINNING);
+    if (v.n > PLAY_IMPORT_BEGINNING)
+        v.n = PLAY_IMPORT_BEGINNING;
+    return v;
+}
+
+/* scriptreplay takes the times first. */
+static bool
+is_other_way_round(struct import *im, struct view first)
+{
+    return !play_import_script.fits(first) &&
+           play_import_script.fits(beginning(&im->input[PLAY_IMPORT_TIMING]));
+}
+
 static int
 choose_format(struct import *im, int count, const char *path, struct err *err)
 {
-    struct view v = play_source_peek(&im->input[PLAY_IMPORT_FILE].source,
-                                     PLAY_IMPORT_BEGINNING);
-    if (v.n > PLAY_IMPORT_BEGINNING)
-        v.n = PLAY_IMPORT_BEGINNING;
+    struct view v = beginning(&im->input[PLAY_IMPORT_FILE]);
     int failed = im->input[PLAY_IMPORT_FILE].source.error;
     if (failed)
         return err_code(err, failed, "cannot read '%s'", path);
@@ -185,10 +199,13 @@ choose_format(struct import *im, int count, const char *path, struct err *err)
     if (!im->format && packed_by(v))
         return err_set(err, ERR_DAMAGED, "'%s' is packed by %s: unpack it first", path,
                        packed_by(v));
+    if (!im->format && count > 1 && is_other_way_round(im, v))
+        return err_set(err, ERR_USAGE, "'%s' is the typescript: give it first, then '%s'",
+                       im->input[PLAY_IMPORT_TIMING].path, path);
     if (!im->format)
-        im->format = count > 1 ? &play_import_script : play_import_guess(v);
+        im->format = play_import_guess(v);
     if (!im->format)
-        im->format = guess_by_name(path);
+        im->format = count > 1 ? &play_import_script : guess_by_name(path);
     if (!im->format && find_timing(im, path))
         im->format = &play_import_script;
     if (!im->format)
@@ -307,8 +324,9 @@ say_rest(const struct import *im, const struct library_imported *done)
         cli_say(im->self,
                 "what was typed was left out (it may hold passwords); --input keeps it");
     if (im->reader.damages)
-        cli_say(im->self, "'%s' is damaged in %" PRIu64 " places; the rest was imported",
-                im->input[PLAY_IMPORT_FILE].path, im->reader.damages);
+        cli_say(im->self, "'%s' is damaged in %" PRIu64 " place%s; the rest was imported",
+                im->input[PLAY_IMPORT_FILE].path, im->reader.damages,
+                im->reader.damages == 1 ? "" : "s");
 }
 
 static void
