@@ -227,6 +227,15 @@ feed(struct lane *l, bool is_end)
     return !e && is_end ? redact_stream_flush(l->stream, &l->masked) : e;
 }
 
+/* The line that holds up the others is decided as it stands, and those before it in its
+ * lane. The other lane goes on: what it has just begun may be a secret. */
+static int
+give_first(struct play_mask *m)
+{
+    int e = feed(first_lane(m), true);
+    return e ? e : give_decided(m);
+}
+
 /* All lines that wait are decided as they stand. */
 static int
 give_all(struct play_mask *m)
@@ -271,7 +280,7 @@ take_line(void *ctx, const struct term_line *line)
     if (!e)
         e = give_decided(m);
     if (!e && m->lanes[0].kept.texts.n + m->lanes[1].kept.texts.n > WAIT_MAX)
-        e = give_all(m);
+        e = give_first(m);
     return e;
 }
 

@@ -270,6 +270,31 @@ lines_do_not_wait_for_ever(void **state)
     tape_maker_release(&t);
 }
 
+/* One line of the alternate screen waits, and holds up more lines than may wait: that is
+ * no reason to look away from a token that is half there. */
+static void
+what_waits_elsewhere_does_not_uncover_a_secret(void **state)
+{
+    (void)state;
+    enum { TOKENS = 40000 };
+    for (int first_rows = 0; first_rows < 2; first_rows++) {
+        AUTO(buf) data = { 0 };
+        AUTO(buf) out = { 0 };
+        struct tape_maker t;
+        tape_maker_init(&t, 20, 6);
+        tape_maker_data(&t, "\x1b[?1049h\x1b[Hother\x1b[?1049l");
+        buf_puts(&data, first_rows ? "first\r\n" : "");
+        for (int i = 0; i < TOKENS; i++)
+            buf_puts(&data, "seven  " FIRST SECOND "\r\n");
+        tape_maker_data(&t, buf_str(&data));
+        tape_maker_load(&t, NULL);
+        report(&t, NULL, "txt", true, &out);
+        assert_null(strstr(buf_str(&out), FIRST));
+        assert_null(strstr(buf_str(&out), SECOND));
+        tape_maker_release(&t);
+    }
+}
+
 int
 main(void)
 {
@@ -283,6 +308,7 @@ main(void)
         cmocka_unit_test(a_secret_is_masked_around_lines_of_the_other_screen),
         cmocka_unit_test(without_secrets_nothing_changes),
         cmocka_unit_test(lines_do_not_wait_for_ever),
+        cmocka_unit_test(what_waits_elsewhere_does_not_uncover_a_secret),
     };
     return cmocka_run_group_tests(tests, open_rules, close_rules);
 }
