@@ -247,13 +247,15 @@ give_all(struct play_mask *m)
     return e ? e : give_decided(m);
 }
 
-/* Behind a wrapped line come the blanks that were cut from it, and no line end. */
+/* Behind a wrapped line come the blanks that were cut from it, and no line end. A line of
+ * the alternate screen is as wide as that was then. */
 static int
 end_line(const struct play_mask *m, struct buf *texts, const struct term_line *line)
 {
     if (!line->is_wrapped)
         return buf_append(texts, "\r\n", 2);
-    size_t n = m->cols > line->cols ? m->cols - line->cols : 0;
+    size_t width = line->is_alternate ? line->row_cols : m->cols;
+    size_t n = width > line->cols ? width - line->cols : 0;
     uint8_t *blanks = n ? buf_grow(texts, n) : NULL;
     if (blanks)
         memset(blanks, ' ', n);

@@ -123,7 +123,7 @@ static int
 line_from_packed(const struct term_packed *packed, struct term_line *line)
 {
     begin_line(line);
-    line->cols = packed->cells;
+    line->cols = line->row_cols = packed->cells;
     line->last_write_byte = packed->stamp;
     line->is_wrapped = packed->is_wrapped;
     struct term_packed_cell cell = { 0 };
@@ -161,7 +161,7 @@ line_from_row(const struct term *t, const struct term_row *row, struct term_line
 {
     uint32_t cells = term_row_length(row);
     begin_line(line);
-    line->cols = cells;
+    line->cols = line->row_cols = cells;
     line->last_write_byte = row->stamp;
     line->is_wrapped = row->is_wrapped;
     for (uint32_t i = 0, end; i < cells; i = end) {

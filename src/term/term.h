@@ -128,8 +128,9 @@ struct term_span {
 /* One row for reading. Zeroed it is ready for use; it keeps its memory from call to call.
  */
 struct term_line {
-    struct buf text; /* UTF-8; blanks inside are spaces, those at the end are cut */
-    unsigned cols;   /* how many columns the text covers */
+    struct buf text;   /* UTF-8; blanks inside are spaces, those at the end are cut */
+    unsigned cols;     /* how many columns the text covers */
+    unsigned row_cols; /* … and its row, with blanks that were written at its end */
     uint64_t last_write_byte; /* 0: never written */
     bool is_wrapped;          /* goes on in the next line */
     bool is_alternate;        /* a marked line of the alternate screen */

@@ -295,6 +295,27 @@ what_waits_elsewhere_does_not_uncover_a_secret(void **state)
     }
 }
 
+/* Lines of the alternate screen keep the width that they had. */
+static void
+a_new_width_does_not_uncover_the_other_screen(void **state)
+{
+    (void)state;
+    static const uint16_t widths[] = { 10, 20, 33, 60, 200 };
+    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+        struct tape_maker t;
+        AUTO(buf) out = { 0 };
+        tape_maker_init(&t, 20, 6);
+        tape_maker_data(&t, "\x1b[?1049h\x1b[Hseven  " FIRST SECOND " b\x1b[?1049l");
+        tape_maker_put(
+            &t, (struct tape_record){ .tag = TAPE_RESIZE, .cols = widths[i], .rows = 6 });
+        tape_maker_data(&t, "end");
+        tape_maker_load(&t, NULL);
+        report(&t, NULL, "txt", true, &out);
+        assert_string_equal(buf_str(&out), "seven  " STARS "\n" STARS " b\nend\n");
+        tape_maker_release(&t);
+    }
+}
+
 int
 main(void)
 {
@@ -309,6 +330,7 @@ main(void)
         cmocka_unit_test(without_secrets_nothing_changes),
         cmocka_unit_test(lines_do_not_wait_for_ever),
         cmocka_unit_test(what_waits_elsewhere_does_not_uncover_a_secret),
+        cmocka_unit_test(a_new_width_does_not_uncover_the_other_screen),
     };
     return cmocka_run_group_tests(tests, open_rules, close_rules);
 }
