@@ -13,6 +13,7 @@
 #include <inttypes.h>
 
 #include "play/cast_text_priv.h"
+#include "play/clean_priv.h"
 
 enum {
     COLS = 80,
@@ -286,9 +287,8 @@ marker(struct cast *c, uint64_t ts_ns, const char *before, struct view text)
 {
     AUTO(buf) label = { 0 };
     int r = buf_puts(&label, before);
-    if (!r && text.n)
-        r = c->opt->redact ? redact_text(c->opt->redact, text.p, text.n, &label)
-                           : buf_append(&label, text.p, text.n);
+    if (!r)
+        r = play_clean_masked(c->opt->redact, text, false, &label);
     return r < 0 ? r : between(c, 'm', ts_ns, (struct view){ label.p, label.n });
 }
 

@@ -38,3 +38,12 @@ play_clean(struct view text, bool is_one_line, struct buf *out)
     }
     return out->failed;
 }
+
+int
+play_clean_masked(struct redact *redact, struct view text, bool is_one_line,
+                  struct buf *out)
+{
+    AUTO(buf) clean = { 0 };
+    int r = play_clean(text, is_one_line, redact ? &clean : out);
+    return r < 0 || !redact ? r : redact_text(redact, clean.p, clean.n, out);
+}

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/buf.h"
+#include "redact/redact.h"
 
 /*
  * Appends the text as valid UTF-8. Line ends and tabs stay (as \n and \t) or, in a text
@@ -13,5 +13,9 @@
  * characters and what is no UTF-8 become U+FFFD.
  */
 int play_clean(struct view text, bool is_one_line, struct buf *out);
+/* … and masked, redact NULL: as it is. In that order: what is not seen must not keep the
+ * two halves of a secret apart. */
+int play_clean_masked(struct redact *redact, struct view text, bool is_one_line,
+                      struct buf *out);
 
 #endif

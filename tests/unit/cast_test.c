@@ -7,6 +7,7 @@
 
 #include "play/cast.h"
 #include "play/cast_text_priv.h"
+#include "play/title.h"
 
 /* -- recordings and casts -- */
 
@@ -199,6 +200,27 @@ a_secret_over_several_records_is_masked_in_each(void **state)
                                 "[60.000000,\"o\",\"\"]\n");
 }
 
+/* A mark that turns the text around is not seen, and hides nothing. */
+#define UNSEEN "\xe2\x80\x8f"
+
+static void
+a_secret_with_an_unseen_character_in_it_is_masked(void **state)
+{
+    (void)state;
+    static const char token[] = "ghp_"
+                                "16C7e42F292c6912E" UNSEEN "7710c838347Ae178B4a";
+    AUTO(buf) title = { 0 };
+    struct tape_record recs[] = {
+        other(1, (struct tape_record){ .tag = TAPE_SNAPSHOT,
+                                       .bytes = { (const uint8_t *)token,
+                                                  sizeof(token) - 1 } }),
+    };
+    assert_int_equal(play_title(rules, token, &title), 0);
+    assert_string_equal(buf_str(&title), "[REDACTED:github-pat]");
+    const char *cast = CAST_OF(recs, .version = 2, .redact = rules);
+    assert_non_null(strstr(cast, "[0.001000,\"m\",\"[REDACTED:github-pat]\"]\n"));
+}
+
 /* -- characters -- */
 
 static const char *
@@ -279,6 +301,7 @@ main(void)
         cmocka_unit_test(it_ends_where_it_is_told_to),
         cmocka_unit_test(instructions_are_markers_too),
         cmocka_unit_test(a_secret_over_several_records_is_masked_in_each),
+        cmocka_unit_test(a_secret_with_an_unseen_character_in_it_is_masked),
         cmocka_unit_test(characters_are_whole_however_the_bytes_are_cut),
         cmocka_unit_test(a_long_text_is_taken_in_pieces),
     };
