@@ -41,6 +41,7 @@ struct cast {
     unsigned cols, rows;
     uint64_t first_ts_ns, last_us; /* of the last event */
     uint64_t next_byte;
+    uint64_t unrecorded; /* bytes that the recorder owned up to since the last DATA */
     size_t next_event;
     struct cast_text text;
 
@@ -292,33 +293,48 @@ marker(struct cast *c, uint64_t ts_ns, const char *before, struct view text)
     return r < 0 ? r : between(c, 'm', ts_ns, (struct view){ label.p, label.n });
 }
 
-/* Nothing goes on over it: not a character, nor what may be a secret. */
 static int
 gap(struct cast *c, uint64_t ts_ns, uint64_t bytes, const char *why)
 {
     char text[100];
-    int r = end_stretch(c, ts_ns);
+    if (!bytes)
+        return 0;
     snprintf(text, sizeof(text), "%" PRIu64 " bytes %s", bytes, why);
-    c->next_byte += bytes;
-    return r < 0 ? r : marker(c, ts_ns, text, (struct view){ 0 });
+    return marker(c, ts_ns, text, (struct view){ 0 });
 }
 
+/* The stream goes on at byte_off, or ends there. Over a gap nothing goes on: not a
+ * character, nor what may be a secret. */
+static int
+close_gap(struct cast *c, uint64_t byte_off, uint64_t ts_ns)
+{
+    uint64_t missing = byte_off > c->next_byte ? byte_off - c->next_byte : 0;
+    uint64_t owned = play_gap_owned(missing, c->unrecorded);
+    c->unrecorded = 0;
+    c->next_byte += missing;
+    int r = missing ? end_stretch(c, ts_ns) : 0;
+    if (!r)
+        r = gap(c, ts_ns, owned, "were not recorded here");
+    return r < 0 ? r
+                 : gap(c, ts_ns, missing - owned,
+                       "are missing here: the recording is damaged");
+}
+
+/* Other writers' offsets may go back; as in load.c, ours do not. */
 static int
 data(struct cast *c, const struct tape_record *rec)
 {
     struct view bytes = rec->bytes;
-    uint64_t to = c->opt->to_byte;
-    if (to && rec->byte_off >= to) {
+    uint64_t end = c->opt->to_byte ? c->opt->to_byte : UINT64_MAX;
+    uint64_t at = rec->byte_off > c->next_byte ? rec->byte_off : c->next_byte;
+    if (at >= end) {
         c->is_ended = true;
         return 0;
     }
-    if (to && rec->byte_off + bytes.n > to)
-        bytes.n = (size_t)(to - rec->byte_off);
-    int r = rec->byte_off <= c->next_byte
-                ? 0
-                : gap(c, rec->ts_ns, rec->byte_off - c->next_byte,
-                      "are missing here: the recording is damaged");
-    c->next_byte = rec->byte_off + bytes.n;
+    if (bytes.n > end - at)
+        bytes.n = (size_t)(end - at);
+    int r = close_gap(c, at, rec->ts_ns);
+    c->next_byte = at + bytes.n;
     return r < 0 ? r : output(c, rec->ts_ns, bytes);
 }
 
@@ -373,7 +389,7 @@ record(struct cast *c, const struct tape_record *rec)
         return marker(c, rec->ts_ns, "", rec->bytes);
     case TAPE_MARK:
         if (rec->code == TAPE_MARK_GAP)
-            return gap(c, rec->ts_ns, rec->val, "were not recorded here");
+            c->unrecorded += rec->val;
         break;
     case TAPE_INPUT:
         break;
@@ -387,6 +403,8 @@ finish(struct cast *c, uint64_t last_ts_ns)
 {
     char text[16];
     int r = end_stretch(c, last_ts_ns);
+    if (!r && c->unrecorded < UINT64_MAX - c->next_byte)
+        r = close_gap(c, c->next_byte + c->unrecorded, last_ts_ns);
     if (!r)
         r = instructions(c, UINT64_MAX);
     uint64_t us = last_ts_ns > c->first_ts_ns ? (last_ts_ns - c->first_ts_ns) / 1000 : 0;

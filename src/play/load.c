@@ -31,16 +31,13 @@ add_gap(struct load *l, const struct play_gap *gap)
     return buf_append(&l->ret->gaps, gap, sizeof(*gap));
 }
 
-/* The stream goes on at byte_off, or ends there. A mark that is saturated owns up to all;
- * what is missing beyond a mark is damage. */
+/* The stream goes on at byte_off, or ends there. */
 static int
 close_gap(struct load *l, uint64_t byte_off, uint64_t ts_ns)
 {
     uint64_t from = l->ret->total_bytes;
     uint64_t missing = byte_off > from ? byte_off - from : 0;
-    uint64_t owned = l->unrecorded < missing ? l->unrecorded : missing;
-    if (l->unrecorded >= UINT32_MAX)
-        owned = missing;
+    uint64_t owned = play_gap_owned(missing, l->unrecorded);
     l->unrecorded = 0;
     struct play_gap gap = { from, owned, ts_ns, true };
     int e = add_gap(l, &gap);

@@ -25,6 +25,14 @@ struct play_gap {
     bool is_recorded; /* the recorder owned up to it (MARK 1) */
 };
 
+/* How many of the bytes that are missing the recorder owned up to, by its marks. A mark
+ * that is saturated owns up to all; what is missing beyond a mark is damage. */
+static inline uint64_t
+play_gap_owned(uint64_t missing, uint64_t marked)
+{
+    return marked < missing && marked < UINT32_MAX ? marked : missing;
+}
+
 struct play_load_options {
     unsigned cols, rows;      /* where the recording does not say; 0: 80x24 */
     uint32_t scrollback_rows; /* 0: TERM_SCROLLBACK_ROWS */

@@ -55,14 +55,12 @@ tell_gap(struct play_walk *w, uint64_t bytes, bool is_recorded, uint64_t ts_ns)
     w->byte_off += bytes;
 }
 
-/* The stream goes on at byte_off, or ends there. A mark that is saturated owns up to all;
- * what is missing beyond a mark is damage. */
+/* The stream goes on at byte_off, or ends there. */
 static void
 close_gap(struct play_walk *w, uint64_t byte_off, uint64_t ts_ns)
 {
     uint64_t missing = byte_off > w->byte_off ? byte_off - w->byte_off : 0;
-    uint64_t owned = w->unrecorded < missing && w->unrecorded < UINT32_MAX ? w->unrecorded
-                                                                           : missing;
+    uint64_t owned = play_gap_owned(missing, w->unrecorded);
     w->unrecorded = 0;
     tell_gap(w, owned, true, ts_ns);
     tell_gap(w, missing - owned, false, ts_ns);

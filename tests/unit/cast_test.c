@@ -2,6 +2,7 @@
 /* cast_test.c -- recordings as asciicasts: events, times, characters, masks. */
 #include "support/kit.h"
 #include "support/sim_disk.h"
+#include "support/tape_maker.h"
 
 #include <stdio.h>
 
@@ -122,23 +123,71 @@ version_three_has_intervals_that_add_up(void **state)
         "[59.997000,\"x\",\"3\"]\n");
 }
 
+/* "a", a mark that owns up to bytes, and "b" behind so many that are missing. */
+static const char *
+cast_over_gap(uint32_t marked, uint64_t missing, const char *before, const char *after,
+              struct play_cast_options opt)
+{
+    static struct buf out;
+    struct tape_maker t;
+    struct err err;
+    opt.version = 2;
+    buf_release(&out);
+    tape_maker_init(&t, 80, 24);
+    tape_maker_data(&t, before);
+    tape_maker_put(&t, (struct tape_record){
+                           .tag = TAPE_MARK, .code = TAPE_MARK_GAP, .val = marked });
+    t.byte_off += missing;
+    if (after)
+        tape_maker_data(&t, after);
+    tape_maker_load(&t, NULL);
+    assert_int_equal(play_cast_write(&t.io.io, KIT_PATH, &opt, collect, &out, &err), 0);
+    tape_maker_release(&t);
+    return strchr(buf_str(&out), '\n') + 1;
+}
+
 static void
-bytes_that_were_not_recorded_are_told_by_a_marker(void **state)
+bytes_that_are_not_there_are_told_by_markers(void **state)
 {
     (void)state;
-    struct tape_record recs[] = {
-        data(1, "\xc3"), /* it cannot go on behind the gap */
-        other(2,
-              (struct tape_record){ .tag = TAPE_MARK, .code = TAPE_MARK_GAP, .val = 10 }),
-        data(3, "\xa9"),
-    };
+    struct play_cast_options opt = { 0 };
     uint64_t bad = 0;
-    assert_string_equal(CAST_OF(recs, .version = 2, .ret_bad_bytes = &bad),
-                        HEAD_2 "[0.002000,\"o\",\"\xef\xbf\xbd\"]\n"
-                               "[0.002000,\"m\",\"10 bytes were not recorded here\"]\n"
-                               "[0.003000,\"o\",\"\xef\xbf\xbd\"]\n"
-                               "[60.000000,\"o\",\"\"]\n");
+    opt.ret_bad_bytes = &bad; /* a character cannot go on behind the gap */
+    assert_string_equal(cast_over_gap(10, 10, "\xc3", "\xa9", opt),
+                        "[0.003000,\"o\",\"\xef\xbf\xbd\"]\n"
+                        "[0.003000,\"m\",\"10 bytes were not recorded here\"]\n"
+                        "[0.003000,\"o\",\"\xef\xbf\xbd\"]\n");
     assert_int_equal(bad, 2);
+    opt.ret_bad_bytes = NULL;
+    assert_string_equal(
+        cast_over_gap(4, 10, "a", "b", opt),
+        "[0.001000,\"o\",\"a\"]\n"
+        "[0.003000,\"m\",\"4 bytes were not recorded here\"]\n"
+        "[0.003000,\"m\",\"6 bytes are missing here: the recording is damaged\"]\n"
+        "[0.003000,\"o\",\"b\"]\n");
+    /* One that is saturated stands for all. */
+    assert_string_equal(cast_over_gap(UINT32_MAX, 5000000000, "a", "b", opt),
+                        "[0.001000,\"o\",\"a\"]\n"
+                        "[0.003000,\"m\",\"5000000000 bytes were not recorded here\"]\n"
+                        "[0.003000,\"o\",\"b\"]\n");
+    assert_string_equal(cast_over_gap(7, 7, "a", NULL, opt),
+                        "[0.001000,\"o\",\"a\"]\n"
+                        "[0.002000,\"m\",\"7 bytes were not recorded here\"]\n");
+}
+
+/* A mark of nothing, in a file that anybody may have written, parts no token. */
+static void
+a_gap_of_nothing_is_none(void **state)
+{
+    (void)state;
+    struct play_cast_options opt = { .redact = rules };
+    for (uint32_t marked = 0; marked < 2; marked++)
+        assert_string_equal(cast_over_gap(marked, 0,
+                                          "ghp_"
+                                          "16C7e42F292c6912",
+                                          "E7710c838347Ae178B4a b", opt),
+                            "[0.001000,\"o\",\"********************\"]\n"
+                            "[0.003000,\"o\",\"******************** b\"]\n");
 }
 
 static void
@@ -297,7 +346,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_record_is_an_event_at_its_time),
         cmocka_unit_test(version_three_has_intervals_that_add_up),
-        cmocka_unit_test(bytes_that_were_not_recorded_are_told_by_a_marker),
+        cmocka_unit_test(bytes_that_are_not_there_are_told_by_markers),
+        cmocka_unit_test(a_gap_of_nothing_is_none),
         cmocka_unit_test(it_ends_where_it_is_told_to),
         cmocka_unit_test(instructions_are_markers_too),
         cmocka_unit_test(a_secret_over_several_records_is_masked_in_each),
