@@ -504,6 +504,37 @@ def a_signal_leaves_nothing_behind():
 
 
 @test
+def a_signal_that_is_ignored_ends_nothing():
+    with Ahr(AHR) as a:
+        a.ok("pack", "-o", "big.ahr", input=b"".join(b"%d %s\r\n" % (n, b"y" * 70) for n in range(200_000)))
+        folder = a.dir / "out"
+        folder.mkdir()
+        p = a.popen("export", "big.ahr", "-o", "out/x.html", stderr=subprocess.PIPE,
+                    preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        wait_for(lambda: is_left(folder) or p.poll() is not None)
+        p.send_signal(signal.SIGHUP)
+        assert p.stderr.read() == b"" and p.wait(60) == 0
+        p.stderr.close()
+        assert is_left(folder) == ["x.html"]
+
+
+@test
+def more_events_than_there_is_room_for_stop_nothing():
+    with Ahr(AHR) as a:
+        tape = Tape()
+        for n in range(1200):  # with 60 KB each
+            tape.data(f"{n}\r\n").snapshot(n, "x" * 60_000)
+            if n % 200 == 0:
+                tape.seal()
+        path = tape.end().write(a.dir / "x.ahr")
+        text = a.run("export", path, "--format", "json").stdout
+        kinds = [one["kind"] for one in json.loads(text)]
+        left_out = 1200 - kinds.count("snapshot")
+        assert kinds.count("line") == 1200 and 0 < left_out < 100, left_out
+        assert f"{left_out} more snapshots or instructions are not shown" in text.decode()
+
+
+@test
 def a_reader_that_goes_away_is_no_reason_to_talk():
     with Ahr(AHR) as a:
         path = Tape().data("".join(f"{n} {'x' * 60}\r\n" for n in range(20_000))).end().write(a.dir / "x.ahr")

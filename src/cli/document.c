@@ -100,16 +100,20 @@ look_up(struct document *d, struct err *err)
 
 /* -- events -- */
 
-/* Those on tape first; what lies behind the end that was asked for has not happened. */
+/* Those on tape first; what lies behind the end that was asked for has not happened. Of
+ * more than there is room for some stand on tape and beside it: they are counted once. */
 static int
-join_events(const struct document *d, const struct play_loaded *l,
-            struct play_events *ret, struct err *err)
+join_events(const struct document *d, struct play_loaded *l, struct play_events *ret,
+            struct err *err)
 {
     AUTO(play_events) all = { 0 };
     const struct cli_document *doc = d->doc;
-    int r = play_events_join(&all, &l->events);
+    uint64_t left_out = 0;
+    int r = play_events_join(&all, &l->events, &left_out);
     if (!r)
-        r = play_events_join(&all, &d->events);
+        r = play_events_join(&all, &d->events, &left_out);
+    if (left_out > l->events_left_out)
+        l->events_left_out = left_out;
     for (size_t i = 0; i < all.count && !r; i++) {
         struct play_event event = play_events_at(&all, i);
         if ((!doc->to_byte || event.anchor_byte <= doc->to_byte) &&
@@ -147,8 +151,8 @@ write_bytes(void *ctx, struct view bytes)
 }
 
 static int
-write_report(struct document *d, const struct play_loaded *l,
-             const struct play_format *format, struct err *err)
+write_report(struct document *d, struct play_loaded *l, const struct play_format *format,
+             struct err *err)
 {
     AUTO(play_events) events = { 0 };
     const struct cli_document *doc = d->doc;

@@ -25,7 +25,7 @@ cli_events(const struct cli_command *self, const struct library_found *found,
     int r = library_events(found, &beside, err);
     if (r < 0)
         return r;
-    r = play_events_join(ret, &beside.events);
+    r = play_events_join(ret, &beside.events, &beside.instructions.over);
     if (r < 0)
         return err_code(err, r, "cannot keep the events of '%s'",
                         buf_str(&beside.snapshots.path));

@@ -113,7 +113,8 @@ known_snapshots(const struct play_events *e, struct entry **ret, size_t *ret_cou
 }
 
 int
-play_events_join(struct play_events *e, const struct play_events *more)
+play_events_join(struct play_events *e, const struct play_events *more,
+                 uint64_t *left_out)
 {
     struct entry *known = NULL;
     size_t n = 0;
@@ -124,6 +125,8 @@ play_events_join(struct play_events *e, const struct play_events *more)
         if (event.kind == PLAY_SNAPSHOT && bsearch(&key, known, n, sizeof(key), by_key))
             continue;
         r = play_events_add(e, &event);
+        *left_out += r == ERR_LIMIT;
+        r = r == ERR_LIMIT ? 0 : r;
     }
     free(known);
     return r;
