@@ -19,13 +19,16 @@ static const int held[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
 enum { HELD = sizeof(held) / sizeof(held[0]) };
 
+/* Those that are ignored stay so: held, they would wait, and end what was to go on. */
 static void
 hold_signals(struct cli_output *o)
 {
     sigset_t set;
+    struct sigaction now;
     sigemptyset(&set);
     for (size_t i = 0; i < HELD; i++)
-        sigaddset(&set, held[i]);
+        if (sigaction(held[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(&set, held[i]);
     sigprocmask(SIG_BLOCK, &set, &o->mask);
 }
 
