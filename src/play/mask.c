@@ -35,8 +35,10 @@ struct play_mask {
     bool has_spans, keeps_links;
     term_line_fn fn;
     void *ctx;
-    const char *clean_uri; /* one that has nothing to hide, by its address */
-    struct buf uris;       /* masked links that somebody has: char *, ours */
+    /* The link that was seen last, by its address, and what it is masked: itself where it
+     * has nothing to hide. Many spans in a row have the same one. */
+    const char *last_uri, *last_masked;
+    struct buf uris; /* masked links that somebody has: char *, ours */
 };
 
 int
@@ -63,6 +65,7 @@ free_uris(struct play_mask *m)
     for (size_t i = 0; i < m->uris.n / sizeof(*v); i++)
         free(v[i]);
     buf_clear(&m->uris);
+    m->last_uri = m->last_masked = NULL;
 }
 
 static void
@@ -116,30 +119,38 @@ squeeze(uint8_t *text, size_t n, struct term_span *spans, size_t n_spans)
     return to;
 }
 
+/* What stands for a link; NULL: no memory. */
+static const char *
+masked_link(struct play_mask *m, const char *uri, struct buf *masked)
+{
+    if (masked->n == strlen(uri) && !memcmp(masked->p, uri, masked->n))
+        return uri;
+    char *own = strdup(buf_str(masked));
+    m->uris.ceiling = SIZE_MAX; /* there are no more than the model has */
+    if (own && buf_append(&m->uris, &own, sizeof(own)) < 0) {
+        free(own);
+        own = NULL;
+    }
+    return own;
+}
+
 static int
 mask_link(struct play_mask *m, struct term_span *span)
 {
-    if (!span->uri || span->uri == m->clean_uri)
+    if (!span->uri)
         return 0;
-    AUTO(buf) masked = { 0 };
-    size_t n = strlen(span->uri);
-    int e = play_mask_text(m, (struct view){ (const uint8_t *)span->uri, n }, &masked);
-    if (e < 0)
-        return e;
-    if (masked.n == n && !memcmp(masked.p, span->uri, n)) {
-        m->clean_uri = span->uri;
-        return 0;
+    if (span->uri != m->last_uri) {
+        AUTO(buf) masked = { 0 };
+        struct view uri = { (const uint8_t *)span->uri, strlen(span->uri) };
+        int e = play_mask_text(m, uri, &masked);
+        const char *shown = e < 0 ? NULL : masked_link(m, span->uri, &masked);
+        if (!shown)
+            return e < 0 ? e : -ENOMEM;
+        m->last_uri = span->uri;
+        m->last_masked = shown;
     }
-    char *uri = strdup(buf_str(&masked));
-    if (!uri)
-        return -ENOMEM;
-    m->uris.ceiling = SIZE_MAX; /* there are no more than the model has */
-    e = buf_append(&m->uris, &uri, sizeof(uri));
-    if (e < 0)
-        free(uri);
-    else
-        span->uri = uri;
-    return e;
+    span->uri = m->last_masked;
+    return 0;
 }
 
 static int
@@ -296,7 +307,7 @@ play_mask_lines(struct play_mask *m, const struct term *t, bool has_spans,
     m->keeps_links = keeps_links;
     m->fn = fn;
     m->ctx = ctx;
-    m->clean_uri = NULL;
+    m->last_uri = m->last_masked = NULL;
     int e = term_final_lines(t, take_line, m);
     if (!e)
         e = give_all(m);

@@ -270,6 +270,39 @@ lines_do_not_wait_for_ever(void **state)
     tape_maker_release(&t);
 }
 
+/* Where all lines are kept, so is a masked link, but not once for each span. */
+static void
+a_link_is_masked_once_for_many_spans(void **state)
+{
+    (void)state;
+    enum { ROWS = 200, COLS = 80 };
+    static const struct play_format format = { .name = "heap",
+                                               .begin = nothing,
+                                               .item = note_heap,
+                                               .end = nothing,
+                                               .wants_spans = true };
+    AUTO(buf) data = { 0 };
+    struct tape_maker t;
+    struct err err;
+    struct play_about about = { .is_masked = true };
+    struct play_report_options opt = { .order = PLAY_POSITION,
+                                       .redact = redact,
+                                       .about = &about };
+    buf_puts(&data, "\x1b]8;;http://x/?t=" FIRST SECOND "&");
+    for (int i = 0; i < 1500; i++)
+        buf_puts(&data, "-");
+    buf_puts(&data, "\a");
+    for (int i = 0; i < ROWS * COLS; i++)
+        buf_printf(&data, "\x1b[3%dm%c", i % 8, 'a' + i % 26);
+    tape_maker_init(&t, COLS, 6);
+    tape_maker_data(&t, buf_str(&data));
+    tape_maker_load(&t, NULL);
+    size_t before = measure_heap_bytes();
+    assert_int_equal(play_report(&t.loaded, NULL, &format, &opt, ignore, NULL, &err), 0);
+    assert_in_range(heap_at_first - before, 1, 8 << 20);
+    tape_maker_release(&t);
+}
+
 /* One line of the alternate screen waits, and holds up more lines than may wait: that is
  * no reason to look away from a token that is half there. */
 static void
@@ -329,6 +362,7 @@ main(void)
         cmocka_unit_test(a_secret_is_masked_around_lines_of_the_other_screen),
         cmocka_unit_test(without_secrets_nothing_changes),
         cmocka_unit_test(lines_do_not_wait_for_ever),
+        cmocka_unit_test(a_link_is_masked_once_for_many_spans),
         cmocka_unit_test(what_waits_elsewhere_does_not_uncover_a_secret),
         cmocka_unit_test(a_new_width_does_not_uncover_the_other_screen),
     };
