@@ -471,6 +471,17 @@ def without_colours_attributes_stay():
 
 
 @test
+def while_it_plays_all_of_it_becomes_near():
+    with cinema("long.ahr", FILM * 300, rate=20) as (a, tmux):
+        seat = Seat(tmux, 120, 40, "long.ahr")
+        cache = Path(a.env["HOME"]) / ".cache/ahr/keyframes"
+        wait_for(lambda: any(f.stat().st_size > 10000 for f in cache.glob("*")),
+                 "keyframes that nobody has asked for")
+        assert not seat.status()[0], "it has been paused"
+        seat.leaves()
+
+
+@test
 def what_stands_still_costs_next_to_nothing():
     with cinema() as (a, _):
         pack(a, "slow.ahr", b"x" * 100, rate=1)

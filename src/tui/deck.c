@@ -199,6 +199,7 @@ look_for_end(struct tui_deck *d, uint64_t now_ns, struct play_place before,
         if (place.byte_off == d->to_byte)
             return 0;
         d->work = TUI_WORK_SEEK;
+        d->is_ahead = false;
         return play_seek_byte(d->player, d->to_byte);
     }
     if (d->to_ns && d->time_ns < d->to_ns && now_ns >= d->to_ns)
@@ -238,6 +239,7 @@ begin(struct tui_deck *d, enum tui_work what, int e, uint64_t wall_ns)
 {
     d->work = what;
     d->work_ns = wall_ns;
+    d->is_ahead = false; /* the player does one thing at a time */
     d->note_until_ns = d->label_until_ns = 0;
     return e;
 }
@@ -297,12 +299,27 @@ work(struct tui_deck *d, uint64_t wall_ns)
     return e > 0 ? e : end_work(d, e, clock_mono_ns());
 }
 
+/* Nobody has asked for it yet: once the whole is known, any place is near. */
+static int
+look_ahead(struct tui_deck *d)
+{
+    if (d->is_indexed)
+        return 0;
+    int e = d->is_ahead ? 0 : play_index(d->player);
+    d->is_ahead = true;
+    if (e >= 0)
+        e = play_work(d->player, SLICE);
+    d->is_indexed = e <= 0; /* what failed is not tried for ever */
+    return e > 0;
+}
+
 int
 tui_deck_run(struct tui_deck *d, uint64_t wall_ns)
 {
     if (d->work != TUI_WORK_NONE)
         return work(d, wall_ns);
-    return d->clock.is_paused ? 0 : play(d, wall_ns);
+    int more = d->clock.is_paused ? 0 : play(d, wall_ns);
+    return more || d->work != TUI_WORK_NONE ? more : look_ahead(d);
 }
 
 uint64_t

@@ -3,7 +3,8 @@
  * deck_priv.h -- a player and a clock: what plays, what is looked for, what is paused.
  *
  * Long ways (seeking, searching) are gone in slices by tui_deck_run(), as playing is; any
- * command gives up the one before. No terminal here: the wall clock is told.
+ * command gives up the one before. While there is nothing to do it looks ahead. No
+ * terminal here: the wall clock is told.
  */
 #ifndef TUI_DECK_PRIV_H
 #define TUI_DECK_PRIV_H
@@ -24,7 +25,8 @@ struct tui_deck {
     uint64_t time_ns;        /* where the session is, as was last looked at */
     enum tui_work work;
     uint64_t work_ns;            /* wall clock: since when */
-    bool is_indexed;             /* all snapshots are known */
+    bool is_indexed;             /* all of it is known: snapshots, keyframes */
+    bool is_ahead;               /* … or is being looked at, while nothing else is */
     bool is_back;                /* the snapshot to go to then is the one before */
     uint64_t jump_byte, jump_ns; /* the snapshot that was last gone to, and when */
     uint64_t label_byte,
