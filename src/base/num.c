@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/num.h"
 
+#include <string.h>
+
 #include <errno.h>
 #include <stdbool.h>
 
@@ -99,4 +101,13 @@ num_parse_decimal(struct view text, unsigned places, uint64_t max, uint64_t *ret
     if (!take_exponent(text, &at, &exponent) || at != text.n)
         return -EINVAL;
     return is_minus && v ? -ERANGE : scale(v, exponent, max, ret);
+}
+
+int
+num_compare_u64(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, sizeof(x));
+    memcpy(&y, b, sizeof(y));
+    return (x > y) - (x < y);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* num.h -- decimal numbers from text, whole and in range, or not at all. */
+/* num.h -- decimal numbers from text, whole and in range, or not at all; their order. */
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
 
@@ -15,5 +15,8 @@ int num_parse(struct view text, uint64_t max, uint64_t *ret);
  * that are cut off. 0; -EINVAL for what is none; -ERANGE below zero or above `max`.
  */
 int num_parse_decimal(struct view text, unsigned places, uint64_t max, uint64_t *ret);
+
+/* Two uint64_t for qsort() and bsearch(), at any address. */
+int num_compare_u64(const void *a, const void *b);
 
 #endif

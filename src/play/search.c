@@ -10,8 +10,10 @@
  * Backwards the stretches between keyframes are looked through, the last one first.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "play/player_priv.h"
 
 enum {
@@ -59,14 +61,11 @@ hash(uint64_t h, struct view bytes)
     return h;
 }
 
+/* The set is sorted: a screen may be full of the text. */
 static bool
-has(const struct buf *set, uint64_t h)
+has(const struct buf *set, const uint64_t *h)
 {
-    const uint64_t *p = (const uint64_t *)(const void *)set->p;
-    for (size_t i = 0; i < set->n / sizeof(h); i++)
-        if (p[i] == h)
-            return true;
-    return false;
+    return set->n && bsearch(h, set->p, set->n / sizeof(*h), sizeof(*h), num_compare_u64);
 }
 
 /* Where the text stands in s->text: for each place what comes before it, and itself. */
@@ -182,7 +181,7 @@ look(struct play_search *s, const struct term *t)
         return e;
     const uint64_t *p = (const uint64_t *)(const void *)s->found.p;
     for (size_t i = 0; i < s->found.n / sizeof(*p); i++)
-        if (!has(&s->known, p[i]))
+        if (!has(&s->known, &p[i]))
             return 1;
     return 0;
 }
@@ -193,8 +192,13 @@ forget_changes(struct play_search *s, struct term *t, bool is_first)
 {
     s->row = rows_gone(t);
     term_damage_clear(t);
-    bool is_idle = !is_first && !s->known.n && !s->found.n;
-    return is_idle ? 0 : note_screen(s, t, &s->known);
+    if (!is_first && !s->known.n && !s->found.n)
+        return 0;
+    int e = note_screen(s, t, &s->known);
+    if (!e && s->known.n)
+        qsort(s->known.p, s->known.n / sizeof(uint64_t), sizeof(uint64_t),
+              num_compare_u64);
+    return e;
 }
 
 /* -- through the recording -- */

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/num.h"
+
 void
 play_times_release(struct play_times *t)
 {
@@ -32,15 +34,6 @@ note_stamp(void *ctx, const struct term_line *line)
 }
 
 static int
-compare(const void *a, const void *b)
-{
-    uint64_t x, y;
-    memcpy(&x, a, sizeof(x));
-    memcpy(&y, b, sizeof(y));
-    return (x > y) - (x < y);
-}
-
-static int
 take_stamps(struct play_times *t, const struct term *term)
 {
     t->stamps.ceiling = t->times.ceiling = SIZE_MAX;
@@ -49,7 +42,7 @@ take_stamps(struct play_times *t, const struct term *term)
         return e;
     uint64_t *v = items(&t->stamps);
     size_t n = count(&t->stamps), kept = 1;
-    qsort(v, n, sizeof(*v), compare);
+    qsort(v, n, sizeof(*v), num_compare_u64);
     for (size_t i = 1; i < n; i++)
         if (v[i] != v[kept - 1])
             v[kept++] = v[i];
@@ -107,6 +100,6 @@ play_times_at(const struct play_times *t, uint64_t last_write_byte)
         return 0;
     const uint64_t *stamps = items(&t->stamps);
     const uint64_t *found = bsearch(&last_write_byte, stamps, count(&t->stamps),
-                                    sizeof(*stamps), compare);
+                                    sizeof(*stamps), num_compare_u64);
     return found ? items(&t->times)[found - stamps] : 0;
 }
