@@ -220,6 +220,25 @@ instructions_are_markers_too(void **state)
     play_events_release(&events);
 }
 
+/* One that was given while bytes were under way that it is anchored behind. */
+static void
+an_instruction_stands_behind_its_bytes_and_time_does_not_go_back(void **state)
+{
+    (void)state;
+    struct tape_record recs[] = { data(1, "abc"), data(5, "def"), data(7, "ghi") };
+    struct play_events events = { 0 };
+    struct play_event e = { .kind = PLAY_INSTRUCTION,
+                            .anchor_byte = 6,
+                            .ts_ns = KIT_START + 2000000,
+                            .text = { (const uint8_t *)"go", 2 } };
+    assert_int_equal(play_events_add(&events, &e), 0);
+    assert_string_equal(CAST_OF(recs, .version = 2, .events = &events),
+                        HEAD_2 "[0.001000,\"o\",\"abc\"]\n[0.005000,\"o\",\"def\"]\n"
+                               "[0.005000,\"m\",\"instruction: go\"]\n"
+                               "[0.007000,\"o\",\"ghi\"]\n[60.000000,\"o\",\"\"]\n");
+    play_events_release(&events);
+}
+
 /* -- masks -- */
 
 #define TOKEN \
@@ -247,6 +266,22 @@ a_secret_over_several_records_is_masked_in_each(void **state)
                                 "[0.004000,\"m\",\"[REDACTED:github-pat]\"]\n"
                                 "[0.005000,\"o\",\"************* and more\"]\n"
                                 "[60.000000,\"o\",\"\"]\n");
+}
+
+/* The program broke the token at the edge of a terminal that has become narrow. */
+static void
+the_mask_knows_the_terminals_new_width(void **state)
+{
+    (void)state;
+    struct tape_record recs[] = {
+        data(1, "\r\n"),
+        other(2, (struct tape_record){ .tag = TAPE_RESIZE, .cols = 26, .rows = 24 }),
+        data(3, "api_key="
+                "9f8e7d6c5b4a392817\r\n06f5e4d3c2b1a09f8\r\n"),
+    };
+    const char *cast = CAST_OF(recs, .version = 2, .redact = rules);
+    assert_non_null(
+        strstr(cast, "api_key=******************\\r\\n*****************\\r\\n"));
 }
 
 /* A mark that turns the text around is not seen, and hides nothing. */
@@ -350,6 +385,9 @@ main(void)
         cmocka_unit_test(a_gap_of_nothing_is_none),
         cmocka_unit_test(it_ends_where_it_is_told_to),
         cmocka_unit_test(instructions_are_markers_too),
+        cmocka_unit_test(
+            an_instruction_stands_behind_its_bytes_and_time_does_not_go_back),
+        cmocka_unit_test(the_mask_knows_the_terminals_new_width),
         cmocka_unit_test(a_secret_over_several_records_is_masked_in_each),
         cmocka_unit_test(a_secret_with_an_unseen_character_in_it_is_masked),
         cmocka_unit_test(characters_are_whole_however_the_bytes_are_cut),

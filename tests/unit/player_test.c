@@ -357,6 +357,63 @@ a_gap_is_told_once(void **state)
     play_close(p);
 }
 
+/* Who goes elsewhere has not played over it. */
+static void
+a_gap_that_was_not_asked_for_is_forgotten_by_a_seek(void **state)
+{
+    (void)state;
+    struct play_gap gap;
+    film_text(&film, MS, "a");
+    film_gap(&film, 10, true);
+    film_text(&film, MS, "b");
+    film_cut(&film, true);
+    put_film();
+    struct play_player *p = film_open(&disk.io, KIT_PATH, NULL);
+    assert_int_equal(play_advance(p, SECOND, 100000), 0);
+    seek_time(p, KIT_PATH, 0);
+    assert_false(play_take_gap(p, &gap));
+    play_close(p);
+}
+
+static void
+the_end_is_no_later_than_the_last_record(void **state)
+{
+    (void)state;
+    film_text(&film, MS, "a");
+    film_text(&film, 7 * MS, "b");
+    film_cut(&film, true);
+    put_film();
+    struct play_player *p = film_open(&disk.io, KIT_PATH, NULL);
+    uint64_t end_ns = play_extent(p).duration_ns;
+    assert_int_equal(play_advance(p, 99 * SECOND, 100000), 0);
+    assert_true(play_place(p).is_end);
+    assert_int_equal(play_place(p).time_ns, end_ns);
+    assert_int_equal(play_seek_ns(p, 99 * SECOND), 0);
+    assert_int_equal(play_work_all(p), 0);
+    assert_int_equal(play_place(p).time_ns, end_ns);
+    play_close(p);
+}
+
+static void
+stamps_that_go_back_are_not_followed(void **state)
+{
+    (void)state;
+    film_text(&film, MS, "a");
+    film_text(&film, 9 * MS, "b");
+    film.ts_ns -= 5 * MS;
+    film_text(&film, 0, "c");
+    film_cut(&film, true);
+    put_film();
+    struct play_player *p = film_open(&disk.io, KIT_PATH, NULL);
+    uint64_t last_ns = 0;
+    for (uint64_t next_ns; (next_ns = play_next_ns(p)) != UINT64_MAX; last_ns = next_ns) {
+        assert_true(next_ns >= last_ns);
+        assert_true(play_step(p) >= 0);
+    }
+    assert_int_equal(last_ns, 9 * MS);
+    play_close(p);
+}
+
 static void
 the_extent_is_known_from_the_start(void **state)
 {
@@ -574,6 +631,10 @@ the_clock_waits_until_the_next_record(void **state)
     assert_true(play_clock_now(&c, 0, 3000, wait) >= 3000);
     assert_int_equal(play_clock_wait(&c, 0, 3000, wait), 0);
     assert_int_equal(play_clock_wait(&c, 0, UINT64_MAX, 0), UINT64_MAX);
+    /* A third of a nanosecond is waited for, too. */
+    play_clock_set(&c, 0, 0);
+    wait = play_clock_wait(&c, 0, 1000, 0);
+    assert_true(play_clock_now(&c, 0, 1000, wait) >= 1000);
 }
 
 static void
@@ -606,6 +667,9 @@ idle_stretches_are_cut_short(void **state)
                      101 * SECOND);
     assert_in_range(play_clock_wait(&c, 100 * SECOND, 102 * SECOND, 3 * SECOND), SECOND,
                     SECOND + 1);
+    /* Where the next record is behind already, the clock does not go back to it. */
+    assert_int_equal(play_clock_now(&c, 10 * SECOND, 50 * SECOND, 3 * SECOND),
+                     101 * SECOND);
     play_clock_pause(&c, true, 3 * SECOND);
     assert_int_equal(play_clock_now(&c, 0, 900 * SECOND, 9 * SECOND), 101 * SECOND);
 }
@@ -626,6 +690,9 @@ main(void)
         FILM(playing_on_shows_what_seeking_shows),
         FILM(a_step_is_the_next_output),
         FILM(a_gap_is_told_once),
+        FILM(a_gap_that_was_not_asked_for_is_forgotten_by_a_seek),
+        FILM(the_end_is_no_later_than_the_last_record),
+        FILM(stamps_that_go_back_are_not_followed),
         FILM(the_extent_is_known_from_the_start),
         FILM(an_index_knows_every_snapshot),
         FILM(an_empty_recording_is_a_blank_screen),

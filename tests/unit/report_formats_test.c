@@ -313,6 +313,40 @@ unknown_formats_are_not_found(void **state)
     assert_ptr_equal(play_format_find("csv"), &play_format_csv);
 }
 
+/* Numbers that come twice, or out of order, and the largest one. */
+static void
+every_event_of_a_page_has_an_id_of_its_own(void **state)
+{
+    (void)state;
+    static const uint64_t ids[] = { 5, 5, 3, UINT64_MAX, UINT64_MAX, 6 };
+    static const char *const names[] = {
+        "\"snapshot-5\"",
+        "\"snapshot-5-2\"",
+        "\"snapshot-3-3\"",
+        "\"snapshot-18446744073709551615-4\"",
+        "\"snapshot-18446744073709551615-5\"",
+        "\"snapshot-6\"",
+    };
+    struct tape_maker t;
+    AUTO(buf) out = { 0 };
+    tape_maker_init(&t, 20, 4);
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+        tape_maker_snapshot(&t, ids[i], "");
+    tape_maker_load(&t, NULL);
+    assert_int_equal(tape_maker_report(&t, NULL, "html", NULL, &out), 0);
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        AUTO(buf) id = { 0 };
+        buf_printf(&id, " id=%s ", names[i]);
+        const char *found = strstr(buf_str(&out), buf_str(&id));
+        assert_non_null(found);
+        assert_null(strstr(found + 1, buf_str(&id)));
+        buf_clear(&id);
+        buf_printf(&id, "<li><a href=\"#%s>", names[i] + 1);
+        assert_non_null(strstr(buf_str(&out), buf_str(&id)));
+    }
+    tape_maker_release(&t);
+}
+
 int
 main(void)
 {
@@ -328,6 +362,7 @@ main(void)
         cmocka_unit_test(ansi_has_colours_and_links_and_nothing_else),
         cmocka_unit_test(rules_are_of_one_line),
         cmocka_unit_test(unknown_formats_are_not_found),
+        cmocka_unit_test(every_event_of_a_page_has_an_id_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -326,6 +326,22 @@ put_gap_mark(struct tape_maker *t, uint32_t bytes)
 }
 
 static void
+a_gap_ends_where_the_document_does(void **state)
+{
+    (void)state;
+    struct tape_maker t;
+    tape_maker_init(&t, 20, 4);
+    tape_maker_data(&t, "one");
+    put_gap_mark(&t, 10);
+    t.byte_off += 10;
+    tape_maker_data(&t, "two");
+    tape_maker_load(&t, &(struct play_load_options){ .to_byte = 7 });
+    assert_int_equal(t.loaded.total_bytes, 7);
+    assert_report(&t, NULL, "txt", NULL, "one\n[ahr: 4 bytes were not recorded here]\n");
+    tape_maker_release(&t);
+}
+
+static void
 gaps_are_told_where_they_are(void **state)
 {
     (void)state;
@@ -542,6 +558,7 @@ main(void)
         cmocka_unit_test(only_what_lies_behind_a_byte_is_shown_if_asked),
         cmocka_unit_test(times_are_those_of_the_record_with_the_last_byte),
         cmocka_unit_test(a_line_that_was_never_written_has_no_time),
+        cmocka_unit_test(a_gap_ends_where_the_document_does),
         cmocka_unit_test(gaps_are_told_where_they_are),
         cmocka_unit_test(a_gap_that_is_too_large_to_be_counted_is_owned_up_to),
         cmocka_unit_test(only_so_many_gaps_are_kept),

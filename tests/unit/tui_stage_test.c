@@ -127,6 +127,10 @@ a_smaller_terminal_shows_what_is_around_the_cursor(void **state)
     is_row(&s, 0, "top");
     assert_false(tui_stage_cursor(
         &s.stage, (struct term_cursor){ .row = 9, .is_visible = true }, &row, &col));
+    assert_true(tui_stage_cursor(
+        &s.stage, (struct term_cursor){ .col = 7, .is_visible = true }, &row, &col));
+    assert_false(tui_stage_cursor(
+        &s.stage, (struct term_cursor){ .col = 8, .is_visible = true }, &row, &col));
     scene_release(&s);
 }
 
