@@ -311,7 +311,7 @@ static int
 read_stream(struct cast *c)
 {
     struct play_source *s = c->im->source[PLAY_IMPORT_FILE];
-    struct view line = { 0 };
+    struct view line = { (const uint8_t *)"", 0 };
     (void)play_source_line(s, LINE_MAX_BYTES, &line);
     struct json_in in = { line.p, line.p + line.n, false, false };
     take_members(c, &in, false);
