@@ -327,10 +327,10 @@ scan(struct play_player *p, size_t *budget)
 {
     struct play_search *s = &p->search;
     struct play_walk *w = &p->scout;
-    uint64_t start = w->byte_off;
+    uint64_t start = w->byte_off, size_cost = w->size_cost;
     int e = feed(w, PIECE_BYTES, s->limit);
-    size_t cost = PLAY_RECORD_COST + (size_t)(w->byte_off - start);
-    *budget -= *budget < cost ? *budget : cost;
+    uint64_t cost = PLAY_RECORD_COST + (w->byte_off - start) + (w->size_cost - size_cost);
+    *budget -= cost < *budget ? (size_t)cost : *budget;
     if (e <= 0)
         return e < 0 ? e : end_stretch(p);
     e = look(s, w->term);

@@ -6,7 +6,11 @@
 
 #include "play/keyframes_priv.h"
 
-enum { COLS = 80, ROWS = 24 };
+enum {
+    COLS = 80,
+    ROWS = 24,
+    ROW_COST = 64, /* of a row in a new size, in bytes of data */
+};
 
 /* -- the recording -- */
 
@@ -29,12 +33,20 @@ play_walk_is_sizing(const struct play_walk *w)
     return w->cols != w->term_cols || w->rows != w->term_rows;
 }
 
+/* All rows are laid out anew, those above the screen too. */
+static uint64_t
+cost_of_size(const struct play_walk *w)
+{
+    return (term_scrollback_count(w->term) + w->term_rows) * (uint64_t)ROW_COST;
+}
+
 /* The model takes the size that the recording wants by now. */
 static int
 take_size(struct play_walk *w)
 {
     if (!play_walk_is_sizing(w))
         return 0;
+    w->size_cost += cost_of_size(w);
     if (!w->is_whole) {
         int e = w->watch->blind ? w->watch->blind(w->ctx, w) : 0;
         return e > 0 ? 0 : e < 0 ? e : PLAY_BLIND;
@@ -42,6 +54,7 @@ take_size(struct play_walk *w)
     term_resize(w->term, w->cols, w->rows);
     w->term_cols = w->cols;
     w->term_rows = w->rows;
+    w->size_cost += cost_of_size(w);
     int e = term_error(w->term);
     return e < 0 || !w->watch->sized ? e : w->watch->sized(w->ctx, w);
 }

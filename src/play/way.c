@@ -136,11 +136,12 @@ go(struct play_walk *w, const struct play_way *way, size_t max_bytes)
             return 0;
         if (!max_bytes)
             return 1;
+        uint64_t size_cost = w->size_cost;
         ssize_t n = play_walk_take(w, max);
         if (n < 0)
             return (int)n;
-        n += PLAY_RECORD_COST;
-        max_bytes -= (size_t)n < max_bytes ? (size_t)n : max_bytes;
+        uint64_t cost = PLAY_RECORD_COST + (uint64_t)n + (w->size_cost - size_cost);
+        max_bytes -= cost < max_bytes ? (size_t)cost : max_bytes;
     }
     return e;
 }

@@ -261,6 +261,36 @@ seeking_is_work_that_can_be_stopped_anywhere(void **state)
     play_close(p);
 }
 
+/* Whoever looks on must be heard meanwhile: a size costs what it lays out anew. */
+static void
+a_storm_of_sizes_is_worked_off_in_small_pieces(void **state)
+{
+    (void)state;
+    enum { SIZES = 500, ABOVE = 300, PIECE = 64 << 10 };
+    for (int i = 0; i < ABOVE; i++)
+        film_text(&film, MS, "a row that has scrolled off\r\n");
+    for (unsigned i = 0; i < SIZES; i++) {
+        film_size(&film, MS, 20 + i % 2, 10);
+        film_text(&film, MS, "x");
+    }
+    film_cut(&film, true);
+    put_film();
+    struct play_player *p = film_open(&disk.io, KIT_PATH, NULL);
+    assert_int_equal(play_seek_byte(p, UINT64_MAX), 0);
+    int e, pieces = 0;
+    while ((e = play_work(p, PIECE)) > 0)
+        pieces++;
+    assert_int_equal(e, 0);
+    assert_true(pieces > SIZES / 4);
+    assert_int_equal(play_search(p, (struct view){ (const uint8_t *)"none", 4 }, true),
+                     0);
+    for (pieces = 0; (e = play_work(p, PIECE)) > 0;)
+        pieces++;
+    assert_int_equal(e, ERR_MISSING);
+    assert_true(pieces > SIZES / 4);
+    play_close(p);
+}
+
 /* -- playing -- */
 
 static void
@@ -680,6 +710,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        FILM(a_storm_of_sizes_is_worked_off_in_small_pieces),
         FILM(every_place_shows_what_feeding_shows),
         FILM(every_place_of_a_foreign_recording_shows_what_feeding_shows),
         FILM(damage_everywhere_changes_no_place_behind_it),
