@@ -166,6 +166,9 @@ def on_a_terminal_of_its_size_the_status_line_comes_and_goes():
         seat.type("+")
         seat.until(lambda: "1.5×" in seat.line())
         seat.until(lambda: not seat.line())
+        seat.type("9")
+        seat.paused()
+        seat.until(lambda: seat.last_row().startswith("step "), "the row that was covered")
         seat.leaves()
 
 
@@ -348,6 +351,17 @@ def at_the_end_it_stays_and_can_begin_again():
         seat.type("Space")
         seat.until(lambda: seat.status()[0] is False, "it plays again")
         seat.leaves()
+
+
+@test
+def of_a_session_that_goes_on_the_end_says_so():
+    with cinema() as (a, tmux):
+        a.ok("record", "--background", "-q", "--name", "live", "--", "sh", "-c", "echo here; cat")
+        wait_for(lambda: a.ok("cat", "live"))
+        seat = Seat(tmux, 120, 40, "live", "--speed", "1000")
+        seat.shows("still being recorded")
+        seat.leaves()
+        a.ok("stop", "live")
 
 
 @test

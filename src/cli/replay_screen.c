@@ -59,6 +59,9 @@ play(struct cli_replay *r, struct play_player *player, const struct play_events 
         .to_ns = r->has_to && !r->to.is_byte ? r->to.value + !r->to.value : 0,
         .to_byte = r->has_to && r->to.is_byte ? r->to.value : 0,
         .has_colours = r->has_colours,
+        .end_note = *r->found.id && cli_is_live(r->found.id)
+                        ? "still being recorded: 'ahr watch' goes on from here"
+                        : NULL,
         .in_fd = STDIN_FILENO,
         .out_fd = STDOUT_FILENO,
     };

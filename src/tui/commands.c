@@ -6,7 +6,7 @@
 
 #define S 1000000000LL /* ns */
 
-enum { BAR_MS = 2000, TENTHS = 10 };
+enum { TENTHS = 10 };
 
 /* -- the prompt -- */
 
@@ -240,7 +240,7 @@ tui_film_key(struct tui_film *f, struct tui_key key, uint64_t wall_ns)
 {
     bool is_interrupt = key.has_ctrl && key.rune == 'c';
     f->is_stale = true;
-    f->bar_until_ns = wall_ns + BAR_MS * 1000000ULL;
+    f->bar_until_ns = wall_ns + TUI_BAR_MS * UINT64_C(1000000);
     if (f->is_asking)
         return edit(f, key, wall_ns);
     if (key.is_pasted)

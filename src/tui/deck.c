@@ -23,6 +23,7 @@ tui_deck_init(struct tui_deck *d, const struct tui_replay *opt, uint64_t wall_ns
                             .events = opt->events,
                             .to_ns = opt->to_ns,
                             .to_byte = opt->to_byte,
+                            .end_note = opt->end_note,
                             .clock = { .speed = opt->speed ? opt->speed : PLAY_SPEED_ONE,
                                        .idle_limit_ns = opt->idle_limit_ns },
                             .is_changed = true };
@@ -204,8 +205,11 @@ look_for_end(struct tui_deck *d, uint64_t now_ns, struct play_place before,
     }
     if (d->to_ns && d->time_ns < d->to_ns && now_ns >= d->to_ns)
         pause_at(d, d->to_ns, wall_ns);
-    else if (play_next_ns(d->player) == UINT64_MAX)
-        pause_at(d, play_extent(d->player).duration_ns, wall_ns);
+    if (d->clock.is_paused || play_next_ns(d->player) != UINT64_MAX)
+        return 0;
+    pause_at(d, play_extent(d->player).duration_ns, wall_ns);
+    if (d->end_note)
+        tui_deck_note(d, d->end_note, wall_ns);
     return 0;
 }
 

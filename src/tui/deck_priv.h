@@ -22,6 +22,7 @@ struct tui_deck {
     const struct play_events *events; /* borrowed; may be NULL */
     struct play_clock clock;
     uint64_t to_ns, to_byte; /* pauses there; 0: nowhere */
+    const char *end_note;    /* borrowed; NULL: none */
     uint64_t time_ns;        /* where the session is, as was last looked at */
     enum tui_work work;
     uint64_t work_ns;            /* wall clock: since when */

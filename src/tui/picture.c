@@ -36,8 +36,8 @@ has_work(const struct tui_film *f, uint64_t wall_ns)
 bool
 tui_film_has_bar(const struct tui_film *f, uint64_t wall_ns)
 {
-    return f->stage.bar != TUI_BAR_OVER || f->is_asking || tui_deck_is_paused(&f->deck) ||
-           wall_ns < f->bar_until_ns || has_note(f, wall_ns) || has_work(f, wall_ns);
+    return f->stage.bar != TUI_BAR_OVER || f->is_asking || wall_ns < f->bar_until_ns ||
+           has_note(f, wall_ns) || has_work(f, wall_ns);
 }
 
 /* -- the status line -- */

@@ -136,8 +136,14 @@ static void
 look_at_clock(struct tui_film *f, uint64_t then_ns, uint64_t now_ns)
 {
     uint64_t end_ns = end_due(f, then_ns);
+    bool is_still = tui_deck_is_paused(&f->deck);
     if (end_ns && end_ns <= now_ns)
         f->is_stale = true;
+    if (is_still && !f->is_still) { /* by itself, perhaps: at the end */
+        f->bar_until_ns = now_ns + TUI_BAR_MS * MS;
+        f->is_stale = true;
+    }
+    f->is_still = is_still;
     if (f->deck.work != TUI_WORK_NONE ||
         (f->deck.time_ns / 1000000000 != f->shown_s && tui_film_has_bar(f, now_ns)))
         f->is_stale = true;

@@ -12,6 +12,7 @@
 enum {
     TUI_PROMPT_MAX = 1024, /* bytes of a text that is searched */
     TUI_TELL_MS = 150,     /* work that takes less is not told: it would flicker */
+    TUI_BAR_MS = 3000,     /* then what it covers is to be seen again */
 };
 
 struct tui_film {
@@ -26,7 +27,8 @@ struct tui_film {
     struct buf prompt;
     bool has_help;         /* is shown */
     uint64_t key_ns;       /* when the last bytes were typed; wall clock */
-    uint64_t bar_until_ns; /* how long the status line stays after a key */
+    uint64_t bar_until_ns; /* how long the status line stays after a key, or a pause */
+    bool is_still;         /* it was paused when that was last looked at */
     uint64_t picture_ns;   /* of the last picture */
     uint64_t shown_s;      /* the second that it told */
     uint64_t held_ns;      /* since when a picture waits for the end of an update; 0 */
