@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ahr export: a session as a document, in one of many formats. */
+#include <strings.h>
+
 #include "cli/document.h"
 #include "cli/option.h"
 
@@ -25,7 +27,7 @@ format_of(const struct args *args)
         return formats[args->format];
     const char *dot = args->output ? strrchr(args->output, '.') : NULL;
     for (size_t i = 0; dot && i < FORMAT_COUNT; i++)
-        if (!strcmp(dot + 1, formats[i]))
+        if (!strcasecmp(dot + 1, formats[i]))
             return formats[i];
     return NULL;
 }
