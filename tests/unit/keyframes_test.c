@@ -14,7 +14,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/le.h"
 #include "play/player_priv.h"
+#include "tape/crc32c.h"
 
 #define FRAMES "frames"
 
@@ -463,6 +465,55 @@ a_recording_that_has_grown_keeps_its_first_keyframes(void **state)
     forget();
 }
 
+/* Those behind the last keyframe are met again when the recording is gone through. */
+static void
+a_recording_that_has_grown_has_each_snapshot_once(void **state)
+{
+    (void)state;
+    enum { SNAPSHOTS = 120 };
+    film_size(&film, 0, 20, 4);
+    for (uint64_t i = 0; i < SNAPSHOTS; i++) {
+        film_text(&film, MS, "some line\r\n");
+        film_snapshot(&film, i, film.byte_off, "label");
+        if (i % 9 == 8)
+            film_cut(&film, false);
+    }
+    film_cut(&film, true);
+    for (size_t blocks = 2; blocks < film.blocks; blocks++) {
+        unlink(FRAMES);
+        put(KIT_PATH, (struct view){ film.file.p, film.starts[blocks] });
+        make_frames();
+        put(KIT_PATH, film_bytes(&film));
+        struct play_player *p = open_small(FRAMES);
+        assert_int_equal(play_index(p), 0);
+        assert_int_equal(play_work_all(p), 0);
+        assert_int_equal(play_snapshots(p)->count, SNAPSHOTS);
+        for (size_t i = 0; i < SNAPSHOTS; i++)
+            assert_int_equal(play_events_at(play_snapshots(p), i).id, i);
+        play_close(p);
+    }
+}
+
+static void
+keyframes_of_another_version_are_made_anew(void **state)
+{
+    (void)state;
+    AUTO(buf) file = { 0 };
+    small_film('x');
+    put(KIT_PATH, film_bytes(&film));
+    learn();
+    make_frames();
+    assert_true(expect_right() > 4);
+    assert_int_equal(file_slurp(FRAMES, &file), 0);
+    file.p[8] ^= 1; /* the model's; the header is whole */
+    put_le32(file.p + 124, tape_crc32c(0, file.p, 124));
+    put(FRAMES, (struct view){ file.p, file.n });
+    assert_int_equal(expect_right(), 0);
+    make_frames();
+    assert_true(expect_right() > 4);
+    forget();
+}
+
 static void
 other_sizes_at_the_start_have_other_pictures(void **state)
 {
@@ -603,6 +654,8 @@ main(void)
         IN_DIR(a_fresh_recording_is_held_against_its_headers),
         IN_DIR(a_copy_of_a_recording_is_known_by_its_headers),
         IN_DIR(a_recording_that_has_grown_keeps_its_first_keyframes),
+        IN_DIR(a_recording_that_has_grown_has_each_snapshot_once),
+        IN_DIR(keyframes_of_another_version_are_made_anew),
         IN_DIR(other_sizes_at_the_start_have_other_pictures),
         IN_DIR(two_players_at_once_do_no_harm),
         IN_DIR(what_a_killed_player_left_is_in_nobodys_way),
