@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.processes import state, wait_for
 from support.recorder import Recorder
 from support.tap import Skip, run, test
+from support.tape import Tape
 from support.tmux import Tmux
 
 AHR, GOLDEN = sys.argv[1:3]
@@ -442,6 +444,24 @@ def a_terminal_that_takes_nothing_can_be_left():
         a.ends(client, -signal.SIGTERM)
         assert not t.is_raw()
         t.resume()
+
+
+@test
+def a_picture_that_is_never_whole_holds_nobody_up():
+    with Recorder(AHR) as a:
+        tape = Tape(80, 24).data(b"begun\033[?2026h" + b"x" * 200_000).wait(3_600_000)
+        for n in range(3000):  # each lays out anew what has scrolled off
+            tape.resize(2 + n % 2 * 298, 24).data(b"y")
+        tape.end().write(a.dir / "storm.ahr")
+        t = a.terminal(COLS, ROWS)
+        client = a.on(t, "replay", "storm.ahr", "--from", "1")
+        t.wait_for("xxxx")
+        asked = time.monotonic()
+        t.type(".")
+        t.wait_for("⏸")
+        client.send_signal(signal.SIGTERM)
+        a.ends(client, -signal.SIGTERM)
+        assert time.monotonic() - asked < 5 and not t.is_raw()
 
 
 @test

@@ -11,7 +11,8 @@
 enum {
     SLICE = 128 << 10, /* bytes of the recording at once */
     WORK_MS = 8,       /* between two looks at the keyboard */
-    STEPS_MAX = 4096,  /* records in one picture, at most */
+    STEPS_MAX = 4096,  /* records in one picture, at most … */
+    STEP_MS = 200,     /* … and how long they may take */
     NOTE_MS = 3000,
     JUMP_MS = 2000, /* after a jump to a snapshot, the one before it is meant */
 };
@@ -384,7 +385,8 @@ tui_deck_step(struct tui_deck *d, uint64_t wall_ns)
     tui_deck_stop(d, wall_ns);
     tui_deck_pause(d, true, wall_ns);
     d->note_until_ns = d->label_until_ns = 0;
-    for (int i = 0; e > 0 && i < STEPS_MAX; i++) {
+    uint64_t end_ns = clock_mono_ns() + STEP_MS * MS;
+    for (int i = 0; e > 0 && i < STEPS_MAX && clock_mono_ns() < end_ns; i++) {
         e = play_step(d->player);
         if (!term_modes(play_term(d->player)).is_synchronized)
             break;
