@@ -45,6 +45,8 @@ cache_dir(struct buf *ret)
     return -ENOENT;
 }
 
+enum { NAME_DIGITS = 16 }; /* of a file in the cache */
+
 struct kept {
     char name[NAME_MAX + 1];
     struct timespec used;
@@ -61,12 +63,23 @@ newest_first(const void *a, const void *b)
     return x->tv_nsec == y->tv_nsec ? 0 : x->tv_nsec < y->tv_nsec ? 1 : -1;
 }
 
+/* A name that put_in_cache() gives, or that of such a file in the making. The folder may
+ * be a link to one with other files, too. */
+static bool
+is_ours(const char *name)
+{
+    size_t n = strspn(name, "0123456789abcdef");
+    return n == NAME_DIGITS && (!name[n] || !strcmp(name + n, ".new"));
+}
+
 static void
 list(int fd, DIR *d, struct buf *ret)
 {
     for (struct dirent *e; (e = readdir(d)) != NULL;) {
         struct kept kept;
         struct stat st;
+        if (!is_ours(e->d_name))
+            continue;
         if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
             continue;
         snprintf(kept.name, sizeof(kept.name), "%s", e->d_name);
@@ -128,7 +141,7 @@ put_in_cache(const char *path, struct buf *ret)
         r = file_make_dirs(buf_str(&dir));
     if (r < 0)
         return r;
-    snprintf(name, sizeof(name), "%016" PRIx64, hash(path));
+    snprintf(name, sizeof(name), "%0*" PRIx64, NAME_DIGITS, hash(path));
     sweep(buf_str(&dir), name);
     return buf_printf(ret, "%s/%s", buf_str(&dir), name);
 }

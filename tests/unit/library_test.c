@@ -542,6 +542,8 @@ keyframes_lie_beside_a_session_and_in_a_cache_for_other_files(void **state)
     }
 }
 
+#define CACHED "cache/ahr/keyframes/00000000000000"
+
 static void
 the_cache_of_keyframes_does_not_grow_without_end(void **state)
 {
@@ -555,19 +557,21 @@ the_cache_of_keyframes_does_not_grow_without_end(void **state)
     write_file("plain.ahr", 0, 0);
     assert_int_equal(keyframes_of("./plain.ahr", &path), 0);
     write_file(buf_str(&path), 10, 5000); /* old, but it is the one that is wanted */
+    write_file("cache/ahr/keyframes/letter.txt", 10, 6000); /* of somebody else */
     for (int i = 0; i < LIBRARY_KEYFRAMES_FILES + 20; i++) {
-        snprintf(name, sizeof(name), "cache/ahr/keyframes/%d", i);
+        snprintf(name, sizeof(name), "cache/ahr/keyframes/%016d", i);
         write_file(name, 10, 100 + i);
     }
     assert_int_equal(keyframes_of("./plain.ahr", &path), 0);
     assert_int_equal(access(buf_str(&path), F_OK), 0);
-    assert_int_equal(access("cache/ahr/keyframes/98", F_OK), 0);
-    assert_int_equal(access("cache/ahr/keyframes/99", F_OK), -1);
-    write_file("cache/ahr/keyframes/large", LIBRARY_KEYFRAMES_BYTES, 50);
+    assert_int_equal(access(CACHED "98", F_OK), 0);
+    assert_int_equal(access(CACHED "99", F_OK), -1);
+    write_file(CACHED "ff.new", LIBRARY_KEYFRAMES_BYTES, 50);
     assert_int_equal(keyframes_of("./plain.ahr", &path), 0);
     assert_int_equal(access(buf_str(&path), F_OK), 0);
-    assert_int_equal(access("cache/ahr/keyframes/large", F_OK), -1);
-    assert_int_equal(access("cache/ahr/keyframes/98", F_OK), 0);
+    assert_int_equal(access(CACHED "ff.new", F_OK), -1);
+    assert_int_equal(access("cache/ahr/keyframes/letter.txt", F_OK), 0);
+    assert_int_equal(access(CACHED "98", F_OK), 0);
 }
 
 #define IN_HOME(test) cmocka_unit_test_setup_teardown(test, enter_home, kit_leave_dir)
