@@ -41,7 +41,7 @@ take_digits(struct view text, size_t *at, uint64_t *mantissa, size_t *ret_taken)
 }
 
 static bool
-take_one(struct view text, size_t *at, char a, char b)
+take_one(struct view text, size_t *at, uint8_t a, uint8_t b)
 {
     if (*at == text.n || (text.p[*at] != a && text.p[*at] != b))
         return false;

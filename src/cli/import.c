@@ -237,7 +237,7 @@ need_timing(struct import *im, const char *path, struct err *err)
 static int
 open_all(struct import *im, int count, char **paths, struct err *err)
 {
-    struct stat st;
+    struct stat st = { 0 };
     for (size_t i = 0; i < (size_t)count; i++) {
         int r = open_input(&im->input[i], paths[i], &st, err);
         if (r < 0)

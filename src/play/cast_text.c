@@ -167,7 +167,7 @@ int
 cast_text_put(struct cast_text *t, struct view piece, struct buf *out)
 {
     if (t->carried && piece.n) {
-        int r = buf_reserve(out, 4 * GROWTH);
+        int r = buf_reserve(out, (size_t)4 * GROWTH);
         if (r < 0)
             return r;
         put_carried(t, &piece, out);

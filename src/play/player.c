@@ -175,13 +175,11 @@ arrive(struct play_player *p, uint64_t time_ns)
 }
 
 const struct play_events *
-play_snapshots(const struct play_player *p)
+play_snapshots(struct play_player *p)
 {
-    /* The order is no part of what a caller sees change. */
-    struct play_player *own = (struct play_player *)(uintptr_t)p;
     if (p->is_unsorted)
-        play_events_sort(&own->snapshots);
-    own->is_unsorted = false;
+        play_events_sort(&p->snapshots);
+    p->is_unsorted = false;
     return &p->snapshots;
 }
 

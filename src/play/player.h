@@ -90,7 +90,7 @@ void play_stop(struct play_player *p);
 unsigned play_work_permille(const struct play_player *p);
 
 /* Those met so far, all after play_index(); by anchor. */
-const struct play_events *play_snapshots(const struct play_player *p);
+const struct play_events *play_snapshots(struct play_player *p);
 
 /* Work until it is done, for those who can wait: as play_work(). */
 int play_work_all(struct play_player *p);

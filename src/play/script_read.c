@@ -312,9 +312,10 @@ struct entry {
 static bool
 parse_entry(struct view line, struct entry *ret)
 {
+    static const char kinds[] = { 'O', 'I', 'S', 'H' };
     struct view word = take_word(&line);
     *ret = (struct entry){ .kind = 'O' };
-    if (word.n == 1 && memchr("OISH", *word.p, 4)) {
+    if (word.n == 1 && memchr(kinds, *word.p, sizeof(kinds))) {
         ret->kind = (char)*word.p;
         word = take_word(&line);
     }

@@ -116,8 +116,8 @@ join_line(struct play_search *s, const struct term *t, size_t index, size_t *ret
     }
     buf_clear(&s->text);
     s->line.is_wrapped = true;
-    for (i = start; i < end && s->line.is_wrapped && i - start < 2 * JOINED_ROWS_MAX;
-         i++) {
+    for (i = start;
+         i < end && s->line.is_wrapped && i - start < (size_t)2 * JOINED_ROWS_MAX; i++) {
         e = term_line_at(t, i, &s->line);
         if (e >= 0)
             e = buf_append(&s->text, s->line.text.p, s->line.text.n);
