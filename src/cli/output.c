@@ -187,6 +187,8 @@ int
 cli_output_commit(struct cli_output *o, struct err *err)
 {
     int r = cli_output_write(o, (struct view){ 0 }); /* a file, even if it is empty */
+    if (!r && o->made.n && fdatasync(o->fd) < 0)     /* before it is the one there is */
+        r = -errno;
     if (!r && o->fd != STDOUT_FILENO) {
         r = close(o->fd) < 0 ? -errno
                              : 0; /* some disks tell only now that they are full */
