@@ -235,6 +235,20 @@ def what_is_left_of_a_cut_recording_is_delivered():
 
 
 @test
+def of_gaps_by_the_thousand_some_are_told():
+    with Ahr(AHR) as a:
+        tape = Tape()
+        for _ in range(3000):
+            tape.data("x").gap(5)
+        tape.end().write(a.dir / "x.ahr")
+        done = a.run("export", "x.ahr", "--format", "json")
+        assert done.returncode == 0, done
+        assert len(done.stderr.splitlines()) == 101, done.stderr
+        assert b"'ahr verify' tells what" in done.stderr.splitlines()[-1]
+        assert sum("not recorded" in item["text"] for item in json.loads(done.stdout)) == 3000
+
+
+@test
 def what_lies_around_damage_is_delivered_and_marked():
     with Ahr(AHR) as a:
         whole = several_blocks(a).read_bytes()

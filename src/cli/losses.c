@@ -3,6 +3,17 @@
 
 #include <inttypes.h>
 
+/* A recording can be made of nothing else: only so many are told. */
+static bool
+may_tell(struct cli_losses *l)
+{
+    if (l->told == CLI_LOSSES_MAX)
+        cli_say(l->command, "'%s' lacks more than that: 'ahr verify' tells what",
+                l->path);
+    l->told += l->told <= CLI_LOSSES_MAX;
+    return l->told <= CLI_LOSSES_MAX;
+}
+
 void
 cli_losses_notice(void *ctx, const struct tape_notice *n)
 {
@@ -10,6 +21,8 @@ cli_losses_notice(void *ctx, const struct tape_notice *n)
     if (n->kind == TAPE_NOTE_WARNING)
         return;
     l->is_damaged = true;
+    if (!may_tell(l))
+        return;
     if (n->length)
         cli_say(l->command,
                 "'%s': %" PRIu64 " bytes at file offset %" PRIu64 " skipped: %s", n->file,
@@ -23,6 +36,8 @@ void
 cli_losses_gap(struct cli_losses *l, uint64_t byte_off, uint64_t bytes, bool is_recorded)
 {
     l->is_damaged |= !is_recorded;
+    if (!may_tell(l))
+        return;
     cli_say(l->command, "'%s': %" PRIu64 " bytes from byte %" PRIu64 " on %s", l->path,
             bytes, byte_off, is_recorded ? "were not recorded" : "are missing");
 }

@@ -6,11 +6,14 @@
 #include "cli/command.h"
 #include "tape/reader.h"
 
+enum { CLI_LOSSES_MAX = 100 };
+
 struct cli_losses {
     const struct cli_command *command; /* borrowed */
     const char *path;                  /* borrowed */
     uint64_t next_byte;                /* the PTY byte that should come next */
     bool is_damaged; /* something is missing that the recording does not own up to */
+    unsigned told;   /* places; past CLI_LOSSES_MAX no more are */
 };
 
 /* A tape_notice_fn; ctx is the struct. */
