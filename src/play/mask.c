@@ -24,12 +24,15 @@ struct lane {
     struct play_kept kept; /* lines with their ends; those before `next` are gone */
     struct buf masked;     /* the same bytes, as far as they are decided */
     size_t fed, next;
+    unsigned cols; /* as the stream has them */
+    bool is_full;  /* its last line is */
 };
 
 struct play_mask {
     struct redact *redact;       /* borrowed */
     struct redact_stream *texts; /* for texts, one after the other */
     struct lane lanes[2];        /* by is_alternate */
+    const struct term *term;     /* borrowed */
     unsigned cols;
     uint64_t lines;
     bool has_spans, keeps_links;
@@ -273,16 +276,46 @@ end_line(const struct play_mask *m, struct buf *texts, const struct term_line *l
     return texts->failed;
 }
 
+/*
+ * Lines of the alternate screen are not wrapped anew: one that is as long as the terminal
+ * was wide at some time was full then. The line behind a full one may be the rest of it,
+ * and is judged with it, however short.
+ */
+static int
+take_width(struct play_mask *m, struct lane *l, const struct term_line *line)
+{
+    bool is_full = term_had_cols(m->term, line->row_cols);
+    bool is_rest = l->is_full && line->row_cols < l->cols;
+    int e = 0;
+    if (is_full && !is_rest && line->row_cols != l->cols) {
+        e = feed(l, false);
+        l->cols = line->row_cols;
+        redact_stream_resize(l->stream, l->cols);
+    }
+    l->is_full = is_full && !is_rest;
+    return e;
+}
+
+/* The lane's first line is there. */
+static int
+begin_lane(struct play_mask *m, struct lane *l)
+{
+    struct redact_options opt = {
+        .is_terminal = true, .cols = m->cols, .is_whole = true, .keeps_length = true
+    };
+    l->cols = m->cols;
+    return redact_stream_new(&l->stream, m->redact, &opt);
+}
+
 /* A term_line_fn. */
 static int
 take_line(void *ctx, const struct term_line *line)
 {
     struct play_mask *m = ctx;
     struct lane *l = &m->lanes[line->is_alternate];
-    struct redact_options opt = {
-        .is_terminal = true, .cols = m->cols, .is_whole = true, .keeps_length = true
-    };
-    int e = l->stream ? 0 : redact_stream_new(&l->stream, m->redact, &opt);
+    int e = l->stream ? 0 : begin_lane(m, l);
+    if (!e && line->is_alternate)
+        e = take_width(m, l, line);
     if (!e)
         e = play_kept_add(&l->kept, line, m->lines++, m->has_spans);
     if (!e)
@@ -301,6 +334,7 @@ int
 play_mask_lines(struct play_mask *m, const struct term *t, bool has_spans,
                 bool keeps_links, term_line_fn fn, void *ctx)
 {
+    m->term = t;
     m->cols = term_cols(t);
     m->lines = 0;
     m->has_spans = has_spans;

@@ -148,5 +148,6 @@ term_size_commit(struct term *t, const struct term_size *size)
     t->tabs = size->tabs;
     t->cols = cols;
     t->rows = rows;
+    t->had_cols[cols / 64] |= UINT64_C(1) << cols % 64;
     term_reset_margins(t);
 }

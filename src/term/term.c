@@ -144,6 +144,12 @@ term_bells(const struct term *t)
     return t->bells;
 }
 
+bool
+term_had_cols(const struct term *t, unsigned cols)
+{
+    return cols <= TERM_COLS_MAX && t->had_cols[cols / 64] >> cols % 64 & 1;
+}
+
 unsigned
 term_cols(const struct term *t)
 {

@@ -84,6 +84,9 @@ struct term_modes {
 };
 
 unsigned term_cols(const struct term *t);
+/* Whether it has, or once had, that many columns; of a restored model's past nothing is
+ * known. */
+bool term_had_cols(const struct term *t, unsigned cols);
 unsigned term_rows(const struct term *t);
 struct term_cursor term_cursor(const struct term *t);
 struct term_modes term_modes(const struct term *t);

@@ -93,10 +93,11 @@ struct term {
     int error;
 
     unsigned cols, rows;
-    struct term_screen screens[2]; /* primary, alternate */
-    struct term_screen *screen;    /* the one in use */
-    struct term_row **spare;       /* `rows` pointers, for turning regions round */
-    uint64_t *tabs;                /* a bit a column */
+    uint64_t had_cols[TERM_COLS_MAX / 64 + 1]; /* a bit each */
+    struct term_screen screens[2];             /* primary, alternate */
+    struct term_screen *screen;                /* the one in use */
+    struct term_row **spare; /* `rows` pointers, for turning regions round */
+    uint64_t *tabs;          /* a bit a column */
     struct term_tables tables;
     struct term_widths *widths;
     struct term_history scrollback;

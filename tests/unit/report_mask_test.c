@@ -328,25 +328,69 @@ what_waits_elsewhere_does_not_uncover_a_secret(void **state)
     }
 }
 
-/* Lines of the alternate screen keep the width that they had. */
+static void
+resize(struct tape_maker *t, uint16_t cols)
+{
+    tape_maker_put(t,
+                   (struct tape_record){ .tag = TAPE_RESIZE, .cols = cols, .rows = 6 });
+}
+
+/* Written on an alternate screen of 20 columns; then the terminal has others. */
+static void
+assert_other_screen(uint16_t cols, const char *data, const char *want)
+{
+    struct tape_maker t;
+    AUTO(buf) out = { 0 };
+    tape_maker_init(&t, 20, 6);
+    tape_maker_data(&t, "\x1b[?1049h\x1b[H");
+    tape_maker_data(&t, data);
+    tape_maker_data(&t, "\x1b[?1049l");
+    resize(&t, cols);
+    tape_maker_data(&t, "end");
+    tape_maker_load(&t, NULL);
+    report(&t, NULL, "txt", true, &out);
+    assert_string_equal(buf_str(&out), want);
+    tape_maker_release(&t);
+}
+
+/* Lines of the alternate screen keep the width that they had, whoever broke them. */
 static void
 a_new_width_does_not_uncover_the_other_screen(void **state)
 {
     (void)state;
-    static const uint16_t widths[] = { 10, 20, 33, 60, 200 };
+    static const uint16_t widths[] = { 10, 15, 20, 33, 60, 200 };
     for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
-        struct tape_maker t;
-        AUTO(buf) out = { 0 };
-        tape_maker_init(&t, 20, 6);
-        tape_maker_data(&t, "\x1b[?1049h\x1b[Hseven  " FIRST SECOND " b\x1b[?1049l");
-        tape_maker_put(
-            &t, (struct tape_record){ .tag = TAPE_RESIZE, .cols = widths[i], .rows = 6 });
-        tape_maker_data(&t, "end");
-        tape_maker_load(&t, NULL);
-        report(&t, NULL, "txt", true, &out);
-        assert_string_equal(buf_str(&out), "seven  " STARS "\n" STARS " b\nend\n");
-        tape_maker_release(&t);
+        const char *want = "seven  " STARS "\n" STARS " b\nend\n";
+        assert_other_screen(widths[i], "seven  " FIRST SECOND " b", want);
+        assert_other_screen(widths[i], "seven  " FIRST "\r\n" SECOND " b", want);
+        /* The first row is a value by itself: nothing but its width tells of more. */
+        assert_other_screen(widths[i], "password=hunt2xQ9zab\r\ntail7xyzw end!",
+                            "password=***********\n********* end!\nend\n");
     }
+    /* What ends before the edge has ended. */
+    assert_other_screen(60, "password=hunter2x\r\nb\r\n--------------------",
+                        "password=********\nb\n--------------------\nend\n");
+}
+
+/* It gets another width while the alternate screen is shown, and again behind it. */
+static void
+each_line_of_the_other_screen_has_a_width_of_its_own(void **state)
+{
+    (void)state;
+    struct tape_maker t;
+    AUTO(buf) out = { 0 };
+    tape_maker_init(&t, 20, 6);
+    tape_maker_data(&t, "\x1b[?1049h\x1b[Hpassword=hunt2xQ9zab\r\ntail7xyzw end!\r\n");
+    resize(&t, 30);
+    tape_maker_data(&t, "a longer password=hunt2xQ9zabc\r\ntail7xyzw end!\x1b[?1049l");
+    resize(&t, 70);
+    tape_maker_data(&t, "end");
+    tape_maker_load(&t, NULL);
+    report(&t, NULL, "txt", true, &out);
+    assert_string_equal(buf_str(&out),
+                        "password=***********\n********* end!\n"
+                        "a longer password=************\n********* end!\nend\n");
+    tape_maker_release(&t);
 }
 
 int
@@ -365,6 +409,7 @@ main(void)
         cmocka_unit_test(a_link_is_masked_once_for_many_spans),
         cmocka_unit_test(what_waits_elsewhere_does_not_uncover_a_secret),
         cmocka_unit_test(a_new_width_does_not_uncover_the_other_screen),
+        cmocka_unit_test(each_line_of_the_other_screen_has_a_width_of_its_own),
     };
     return cmocka_run_group_tests(tests, open_rules, close_rules);
 }
