@@ -290,7 +290,8 @@ read_table(struct play_keyframes *k, const struct head *h, struct view body,
     return 0;
 }
 
-/* All that lie before the records that nobody has seen. */
+/* All that lie before the records that nobody has seen; ERR_LIMIT or ERR_DAMAGED: no
+ * player wrote them. */
 static int
 read_snapshots(struct play_keyframes *k, struct view in, struct play_events *events)
 {
@@ -300,14 +301,27 @@ read_snapshots(struct play_keyframes *k, struct view in, struct play_events *eve
     for (; (n = play_keyframes_get_snapshot(in, &spot, &event)) > 0;
          in = (struct view){ in.p + n, in.n - n }) {
         if (!k->is_complete && !play_spot_is_before(spot, k->front))
-            break;
+            return 0;
         int e = play_events_add(events, &event);
         if (e >= 0)
             e = buf_append(&k->snapshots, in.p, n);
         if (e < 0)
             return e;
     }
-    return 0;
+    return in.n ? ERR_DAMAGED : 0;
+}
+
+/* As if there were no file. */
+static void
+forget_file(struct play_keyframes *k, struct play_events *events)
+{
+    play_keyframes_cut(k, 0);
+    k->is_complete = false;
+    k->is_stale = true;
+    k->front = (struct play_spot){ 0 };
+    buf_clear(&k->snapshots);
+    buf_shrink(&k->snapshots);
+    play_events_release(events);
 }
 
 /* The head and the body of the file, if they are good. */
@@ -345,13 +359,17 @@ read_file(struct play_keyframes *k, struct play_walk *w, struct play_events *eve
     k->end_ts_ns = h.end_ts_ns;
     k->end_byte = h.end_byte;
     k->end_chain = h.end_chain;
-    k->spacing = (size_t)h.spacing;
     if (!(h.flags & IS_SETTLED) || !is_same_file(&h.id.file, &k->id.file))
         check_chain(k, w);
     k->front = k->count ? play_keyframe_at(k, k->count - 1)->spot
                         : (struct play_spot){ 0 };
     struct view snapshots = { body.p + (size_t)h.count * ENTRY, h.snapshots_len };
-    return read_snapshots(k, snapshots, events);
+    e = read_snapshots(k, snapshots, events);
+    if (e < 0)
+        forget_file(k, events);
+    else
+        k->spacing = (size_t)h.spacing;
+    return e == -ENOMEM ? e : 0;
 }
 
 int

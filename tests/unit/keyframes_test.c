@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -349,6 +350,56 @@ a_file_that_is_flipped_anywhere_shows_nothing_wrong(void **state)
     forget();
 }
 
+/* The file with other snapshots. */
+static void
+replace_snapshots(struct buf *file, const void *p, size_t n)
+{
+    enum { HEAD = 128, ENTRY = 112, PICTURE_AT = 88 };
+    AUTO(buf) out = { .ceiling = SIZE_MAX };
+    size_t at = HEAD + get_le32(file->p + 100) * ENTRY, old = get_le32(file->p + 104);
+    for (size_t i = HEAD; i < at; i += ENTRY) {
+        uint8_t *picture_at = file->p + i + PICTURE_AT;
+        put_le64(picture_at, get_le64(picture_at) + n - old);
+    }
+    buf_append(&out, file->p, at);
+    buf_append(&out, p, n);
+    buf_append(&out, file->p + at + old, file->n - at - old);
+    assert_int_equal(out.failed, 0);
+    put_le32(out.p + 104, (uint32_t)n);
+    put_le32(out.p + 108, tape_crc32c(0, out.p + HEAD, at + n - HEAD));
+    put_le32(out.p + 124, tape_crc32c(0, out.p, 124));
+    put(FRAMES, (struct view){ out.p, out.n });
+}
+
+static void
+a_file_with_impossible_snapshots_is_as_if_it_were_not_there(void **state)
+{
+    (void)state;
+    enum { SNAPSHOT = 38, TOO_MANY = (PLAY_EVENTS_MAX + 1) * SNAPSHOT };
+    static const size_t sizes[] = { TOO_MANY, SNAPSHOT + 1 };
+    uint8_t *snapshots = calloc(1, TOO_MANY);
+    small_film('x');
+    put(KIT_PATH, film_bytes(&film));
+    learn();
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        AUTO(buf) file = { 0 };
+        unlink(FRAMES);
+        make_frames();
+        assert_int_equal(file_slurp(FRAMES, &file), 0);
+        replace_snapshots(&file, snapshots, sizes[i]);
+        struct play_player *p = open_small(FRAMES);
+        assert_int_equal(p->frames.count, 0);
+        assert_int_equal(play_snapshots(p)->count, 0);
+        expect_places(p);
+        assert_int_equal(play_index(p), 0);
+        assert_int_equal(play_work_all(p), 0);
+        assert_int_equal(play_snapshots(p)->count, 4);
+        play_close(p);
+    }
+    free(snapshots);
+    forget();
+}
+
 /* -- of another recording -- */
 
 static void
@@ -650,6 +701,7 @@ main(void)
         IN_DIR(random_recordings_are_the_same_from_the_file),
         IN_DIR(a_file_that_is_cut_anywhere_shows_nothing_wrong),
         IN_DIR(a_file_that_is_flipped_anywhere_shows_nothing_wrong),
+        IN_DIR(a_file_with_impossible_snapshots_is_as_if_it_were_not_there),
         IN_DIR(a_recording_that_was_replaced_is_not_shown_by_the_old_keyframes),
         IN_DIR(a_fresh_recording_is_held_against_its_headers),
         IN_DIR(a_copy_of_a_recording_is_known_by_its_headers),
