@@ -32,7 +32,7 @@ enum age { OLD, NEW, SAME, SAME_TICK };
 static struct tape_io_ops ops;
 static struct tape_io io = { &ops };
 static enum age age;
-static uint64_t tick_ns;
+static uint64_t tick_ns, same_ctime_ns;
 
 static int
 aged_identity(struct tape_io *self, int fd, struct tape_identity *ret)
@@ -43,7 +43,7 @@ aged_identity(struct tape_io *self, int fd, struct tape_identity *ret)
         ret->mtime_ns -= UINT64_C(10000000000);
         ret->ctime_ns -= UINT64_C(10000000000);
     } else if (age == SAME) {
-        *ret = (struct tape_identity){ 1, 1, 1, 1, 1 };
+        *ret = (struct tape_identity){ 1, 1, 1, 1, same_ctime_ns };
     } else if (age == SAME_TICK) { /* a moment ago, whatever was written since */
         *ret = (struct tape_identity){ 1, 1, 1, tick_ns, tick_ns };
     }
@@ -52,7 +52,7 @@ aged_identity(struct tape_io *self, int fd, struct tape_identity *ret)
 
 /* Calls that have to do with the keyframes' file; each may fail. */
 static int calls, fail_at, frames_fd = -1, new_fd = -1;
-static bool is_for_ever;
+static bool is_for_ever, is_busy;
 
 static bool
 fails(void)
@@ -105,7 +105,8 @@ static int
 frames_lock(struct tape_io *self, int fd, const char *path)
 {
     (void)self;
-    return fails() ? -EBUSY : tape_io_files()->ops->lock(tape_io_files(), fd, path);
+    return fails() || is_busy ? -EBUSY
+                              : tape_io_files()->ops->lock(tape_io_files(), fd, path);
 }
 
 static void
@@ -129,6 +130,8 @@ set_up(void **state)
     ops.lock = frames_lock;
     ops.close = frames_close;
     age = OLD;
+    same_ctime_ns = 1;
+    is_busy = false;
     calls = fail_at = 0;
     frames_fd = new_fd = -1;
     return kit_enter_dir(state);
@@ -478,6 +481,23 @@ a_fresh_recording_is_held_against_its_headers(void **state)
     forget();
 }
 
+/* Whoever changes a file in place can set its other times back, but not this one. */
+static void
+a_recording_with_another_change_time_is_held_against_its_headers(void **state)
+{
+    (void)state;
+    age = SAME;
+    small_film('x');
+    put(KIT_PATH, film_bytes(&film));
+    make_frames();
+    make_twin(1);
+    put(KIT_PATH, film_bytes(&film));
+    learn();
+    same_ctime_ns = 2;
+    assert_int_equal(expect_right(), 0);
+    forget();
+}
+
 static void
 a_copy_of_a_recording_is_known_by_its_headers(void **state)
 {
@@ -632,6 +652,27 @@ what_a_killed_player_left_is_in_nobodys_way(void **state)
     forget();
 }
 
+/* The other one has come between our making the file and our locking it. */
+static void
+a_file_that_another_player_locks_first_is_left_to_it(void **state)
+{
+    (void)state;
+    small_film('x');
+    put(KIT_PATH, film_bytes(&film));
+    learn();
+    struct play_player *p = open_small(FRAMES);
+    assert_int_equal(play_index(p), 0);
+    is_busy = true;
+    assert_int_equal(play_work_all(p), 0);
+    assert_int_equal(access(FRAMES, F_OK), -1);
+    assert_int_equal(access(FRAMES ".new", F_OK), 0);
+    is_busy = false; /* it is gone: ours are not lost */
+    play_close(p);
+    assert_int_equal(access(FRAMES ".new", F_OK), -1);
+    assert_true(expect_right() > 4);
+    forget();
+}
+
 static void
 whichever_call_fails_the_pictures_are_right(void **state)
 {
@@ -704,6 +745,7 @@ main(void)
         IN_DIR(a_file_with_impossible_snapshots_is_as_if_it_were_not_there),
         IN_DIR(a_recording_that_was_replaced_is_not_shown_by_the_old_keyframes),
         IN_DIR(a_fresh_recording_is_held_against_its_headers),
+        IN_DIR(a_recording_with_another_change_time_is_held_against_its_headers),
         IN_DIR(a_copy_of_a_recording_is_known_by_its_headers),
         IN_DIR(a_recording_that_has_grown_keeps_its_first_keyframes),
         IN_DIR(a_recording_that_has_grown_has_each_snapshot_once),
@@ -711,6 +753,7 @@ main(void)
         IN_DIR(other_sizes_at_the_start_have_other_pictures),
         IN_DIR(two_players_at_once_do_no_harm),
         IN_DIR(what_a_killed_player_left_is_in_nobodys_way),
+        IN_DIR(a_file_that_another_player_locks_first_is_left_to_it),
         IN_DIR(whichever_call_fails_the_pictures_are_right),
         IN_DIR(past_the_ceiling_there_are_fewer_and_the_pictures_are_right),
     };
