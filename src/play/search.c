@@ -18,7 +18,9 @@
 
 enum {
     PIECE_BYTES = 4096,    /* what came and went within one is not seen */
-    JOINED_ROWS_MAX = 64,  /* of a wrapped line */
+    JOINED_ROWS_MAX = 64,  /* of a wrapped line … */
+    JOINED_MAX = 16 << 20, /* … and its bytes */
+    PLACES_MAX = 1 << 20,  /* of a text that are told apart at a time */
     REFINE_COST = 64,      /* of a look after a byte, in bytes of data */
     JUMP_COST = 256 << 10, /* of a way back to a keyframe */
     RECORDS_MAX = 4096,    /* without bytes, at a time */
@@ -68,7 +70,8 @@ has(const struct buf *set, const uint64_t *h)
     return set->n && bsearch(h, set->p, set->n / sizeof(*h), sizeof(*h), num_compare_u64);
 }
 
-/* Where the text stands in s->text: for each place what comes before it, and itself. */
+/* Where the text stands in s->text: for each place what comes before it, and itself. On a
+ * screen with more places than are kept, the others may be found again. */
 static int
 note_places(struct play_search *s, struct buf *out)
 {
@@ -76,7 +79,7 @@ note_places(struct play_search *s, struct buf *out)
     size_t at = 0;
     for (size_t i = 0; s->is_folded && i < s->text.n; i++)
         s->text.p[i] = fold(s->text.p[i]);
-    while (s->text.n - at >= s->needle.n) {
+    while (s->text.n - at >= s->needle.n && out->n < PLACES_MAX * sizeof(h)) {
         const uint8_t *hit = memmem(s->text.p + at, s->text.n - at, s->needle.p,
                                     s->needle.n);
         if (!hit)
@@ -115,12 +118,15 @@ join_line(struct play_search *s, const struct term *t, size_t index, size_t *ret
             break;
     }
     buf_clear(&s->text);
+    s->text.ceiling = JOINED_MAX;
     s->line.is_wrapped = true;
     for (i = start;
          i < end && s->line.is_wrapped && i - start < (size_t)2 * JOINED_ROWS_MAX; i++) {
         e = term_line_at(t, i, &s->line);
         if (e >= 0)
             e = buf_append(&s->text, s->line.text.p, s->line.text.n);
+        if (e == ERR_LIMIT)
+            break;
         if (e < 0)
             return e;
     }

@@ -604,6 +604,25 @@ a_text_that_is_wrapped_or_scrolls_by_is_found(void **state)
 }
 
 static void
+a_screen_full_of_the_text_is_searched(void **state)
+{
+    (void)state;
+    enum { COLS = 10000, ROWS = 900, AT_ONCE = 65535 };
+    film_size(&film, 0, COLS, ROWS);
+    film_text(&film, MS, "x");
+    for (int i = 0; i < COLS * ROWS / AT_ONCE; i++)
+        film_text(&film, MS, "\033[65535b");
+    film_text(&film, MS, "\r\nthe end");
+    film_cut(&film, true);
+    put_film();
+    struct play_player *p = film_open(&disk.io, KIT_PATH, NULL);
+    expect_found(p, "x", false, 1);
+    expect_found(p, "end", false, film.byte_off);
+    assert_int_equal(search(p, "x", false), ERR_MISSING);
+    play_close(p);
+}
+
+static void
 searching_is_work_that_leaves_the_place_alone(void **state)
 {
     (void)state;
@@ -730,6 +749,7 @@ main(void)
         FILM(a_text_is_found_where_its_last_byte_is),
         FILM(a_line_that_is_painted_again_is_found_once),
         FILM(a_text_that_is_wrapped_or_scrolls_by_is_found),
+        FILM(a_screen_full_of_the_text_is_searched),
         FILM(searching_is_work_that_leaves_the_place_alone),
         cmocka_unit_test(the_clock_runs_at_its_speed),
         cmocka_unit_test(the_clock_waits_until_the_next_record),
