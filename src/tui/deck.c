@@ -355,10 +355,11 @@ tui_deck_seek(struct tui_deck *d, uint64_t time_ns, uint64_t wall_ns)
 int
 tui_deck_seek_by(struct tui_deck *d, int64_t ns, uint64_t wall_ns)
 {
-    uint64_t from_ns = d->time_ns, way_ns = ns < 0 ? (uint64_t)-ns : (uint64_t)ns;
+    uint64_t from_ns = d->time_ns, way_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
     if (ns < 0)
         return tui_deck_seek(d, from_ns > way_ns ? from_ns - way_ns : 0, wall_ns);
-    return tui_deck_seek(d, from_ns + way_ns, wall_ns);
+    uint64_t room_ns = UINT64_MAX - from_ns;
+    return tui_deck_seek(d, from_ns + (way_ns < room_ns ? way_ns : room_ns), wall_ns);
 }
 
 void
