@@ -88,7 +88,9 @@ end(struct play_walk *w)
     if (e < 0)
         return e;
     w->is_end = true;
-    close_gap(w, w->byte_off + w->unrecorded, w->last_ts_ns);
+    uint64_t room = UINT64_MAX - w->byte_off;
+    close_gap(w, w->byte_off + (w->unrecorded < room ? w->unrecorded : room),
+              w->last_ts_ns);
     return 0;
 }
 
@@ -130,15 +132,25 @@ pass(struct play_walk *w)
     w->spot.record++;
 }
 
+/* Other writers' offsets may be anything: what would lie behind the last one there is is
+ * not shown. */
+static void
+begin_data(struct play_walk *w)
+{
+    close_gap(w, play_walk_next_off(w), w->next.ts_ns);
+    if (w->next.bytes.n > UINT64_MAX - w->byte_off)
+        w->next.bytes.n = (size_t)(UINT64_MAX - w->byte_off);
+}
+
 static ssize_t
 take_data(struct play_walk *w, size_t max)
 {
-    size_t left = w->next.bytes.n - w->next_fed, n = left < max ? left : max;
     int e = take_size(w);
     if (e < 0)
         return e;
     if (!w->next_fed)
-        close_gap(w, play_walk_next_off(w), w->next.ts_ns);
+        begin_data(w);
+    size_t left = w->next.bytes.n - w->next_fed, n = left < max ? left : max;
     w->taken_ts_ns = w->next.ts_ns;
     w->sized_ts_ns = w->sized_byte = 0;
     if (n) {

@@ -444,6 +444,30 @@ stamps_that_go_back_are_not_followed(void **state)
     play_close(p);
 }
 
+/* Of a writer that is not to be trusted. */
+static void
+offsets_do_not_go_past_the_last_one(void **state)
+{
+    (void)state;
+    film.is_foreign = true;
+    film.byte_off = UINT64_MAX - 4;
+    film_text(&film, MS, "ab");
+    film.byte_off = 3;
+    film_text(&film, MS, "cdefgh");
+    film_text(&film, MS, "ij");
+    film_gap(&film, 10, true);
+    film_cut(&film, true);
+    put_film();
+    struct play_player *p = film_open(&disk.io, KIT_PATH, NULL);
+    uint64_t last = 0;
+    while (play_step(p) > 0) {
+        assert_true(play_place(p).byte_off >= last);
+        last = play_place(p).byte_off;
+    }
+    assert_int_equal(play_place(p).byte_off, UINT64_MAX);
+    play_close(p);
+}
+
 static void
 the_extent_is_known_from_the_start(void **state)
 {
@@ -743,6 +767,7 @@ main(void)
         FILM(a_gap_that_was_not_asked_for_is_forgotten_by_a_seek),
         FILM(the_end_is_no_later_than_the_last_record),
         FILM(stamps_that_go_back_are_not_followed),
+        FILM(offsets_do_not_go_past_the_last_one),
         FILM(the_extent_is_known_from_the_start),
         FILM(an_index_knows_every_snapshot),
         FILM(an_empty_recording_is_a_blank_screen),
