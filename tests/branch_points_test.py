@@ -307,6 +307,20 @@ def one_that_is_there_is_replaced_by_force_alone():
 
 
 @test
+def an_old_file_is_not_taken_for_one_that_is_not_all():
+    with Recorder(AHR) as a:
+        record = ("record", "-q", "--force", "--out-file", "x.ahr", "--out-branch-points", "p.json",
+                  "--", "sh", "-c")
+        (a.dir / "p.json").write_text("old")
+        said = a.run(*record, "echo hi; rm x.ahr; echo junk > x.ahr").stderr.decode()
+        assert "branch points were not written: " in said and "is not all" not in said, said
+        assert (a.dir / "p.json").read_text() == "old"
+        said = a.run(*record, "echo hi; echo junk > x.ahr").stderr.decode()
+        assert "branch points were not" not in said, said
+        assert (a.dir / "p.json").read_text() != "old"
+
+
+@test
 def what_cannot_be_written_at_the_end_is_told_and_costs_nothing():
     with Recorder(AHR) as a:
         done = a.run("record", "-q", "--out-branch-points", "gone/p.json", "--", "sh", "-c",

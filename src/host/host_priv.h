@@ -21,6 +21,7 @@
 #ifndef HOST_HOST_PRIV_H
 #define HOST_HOST_PRIV_H
 
+#include <sys/stat.h>
 #include <uv.h>
 
 #include "host/conn_priv.h"
@@ -153,6 +154,7 @@ struct host {
     pid_t points_pid;   /* 0: none runs */
     int points_said_fd; /* its standard error; -1: none */
     bool is_points_late;
+    struct stat points_old; /* what lay under the name before; zeroed: nothing */
     uv_timer_t points_timer;
 };
 

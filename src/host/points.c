@@ -35,9 +35,9 @@ tell(struct host *h, const char *text)
                                   .bytes = { (const uint8_t *)text, strlen(text) } });
 }
 
-/* What it said first, without its name; "": nothing. */
+/* What it said first, without its name. */
 static void
-read_complaint(struct host *h, char *ret, size_t size)
+read_complaint(struct host *h, int status, char *ret, size_t size)
 {
     static const char prefix[] = "ahr branch-points: ";
     ssize_t n = h->points_said_fd < 0 ? 0 : pread(h->points_said_fd, ret, size - 1, 0);
@@ -45,6 +45,17 @@ read_complaint(struct host *h, char *ret, size_t size)
     ret[strcspn(ret, "\n")] = 0;
     if (!strncmp(ret, prefix, strlen(prefix)))
         memmove(ret, ret + strlen(prefix), strlen(ret) - strlen(prefix) + 1);
+    if (!ret[0])
+        snprintf(ret, size, "it ended with %d", status);
+}
+
+/* It puts a new file in the place of the old one. */
+static bool
+has_written(const struct host *h)
+{
+    struct stat now;
+    return stat(h->opt->points_path, &now) == 0 &&
+           (now.st_dev != h->points_old.st_dev || now.st_ino != h->points_old.st_ino);
 }
 
 static void
@@ -56,13 +67,12 @@ judge(struct host *h, int status)
     if (has_exited && !WEXITSTATUS(status))
         return;
     if (has_exited)
-        read_complaint(h, why, sizeof(why));
+        read_complaint(h, WEXITSTATUS(status), why, sizeof(why));
     else if (h->is_points_late)
         snprintf(why, sizeof(why), "it took too long");
     else
         snprintf(why, sizeof(why), "SIG%s", signame(WTERMSIG(status)));
-    if (has_exited && WEXITSTATUS(status) == DAMAGED &&
-        access(h->opt->points_path, F_OK) == 0)
+    if (has_exited && WEXITSTATUS(status) == DAMAGED && has_written(h))
         buf_printf(&line, "'%s' is not all: %s", h->opt->points_path, why);
     else
         buf_printf(&line, NOT_WRITTEN, why);
@@ -128,6 +138,8 @@ host_make_points(struct host *h)
 {
     if (!h->opt->points_path)
         return false;
+    if (stat(h->opt->points_path, &h->points_old) < 0)
+        h->points_old = (struct stat){ 0 };
     int r = spawn(h);
     if (r < 0) {
         AUTO(buf) line = { 0 };
