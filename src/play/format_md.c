@@ -36,8 +36,8 @@ static void
 put_escaped(struct buf *out, uint8_t c)
 {
     static const char *const entities[128] = {
-        ['<'] = "&lt;",   ['>'] = "&gt;",  ['&'] = "&amp;",
-        ['|'] = "&#124;", ['\n'] = "<br>", ['\t'] = " ",
+        ['<'] = "&lt;",  ['>'] = "&gt;", ['&'] = "&amp;", ['|'] = "&#124;",
+        ['\n'] = "<br>", ['\t'] = " ",   ['@'] = "&#64;",
     };
     if (entities[c & 0x7f])
         buf_puts(out, entities[c & 0x7f]);
@@ -45,8 +45,8 @@ put_escaped(struct buf *out, uint8_t c)
         buf_append(out, (const uint8_t[]){ '\\', c }, 2);
 }
 
-/* Is there something that a renderer does more with than show it? Colons and dots make
- * links of addresses. */
+/* Is there something that a renderer does more with than show it? Colons, dots and at
+ * signs make links of addresses. */
 static bool
 is_special(struct view text, size_t i)
 {
@@ -54,6 +54,8 @@ is_special(struct view text, size_t i)
     uint8_t c = text.p[i];
     if (c == ':')
         return text.n - i > 2 && text.p[i + 1] == '/' && text.p[i + 2] == '/';
+    if (c == '@')
+        return i && i + 1 < text.n && text.p[i - 1] != ' ' && text.p[i + 1] != ' ';
     if (c == '.')
         return i >= 3 && !strncasecmp((const char *)text.p + i - 3, "www", 3);
     return memchr(special, c, sizeof(special) - 1);

@@ -196,6 +196,7 @@ md_cells_hold_nothing_but_text(void **state)
         { "<script>&amp;", "&lt;script&gt;&amp;amp;" },
         { "![x](http://y) WWW.example.org", "!\\[x\\](http\\://y) WWW\\.example.org" },
         { "C:/x", "C:/x" },
+        { "to me@example.org @ 5", "to me&#64;example.org @ 5" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char want[512];
