@@ -102,7 +102,7 @@ struct play_keyframe *play_keyframes_by_byte(const struct play_keyframes *k,
 struct play_keyframe *play_keyframes_by_size(const struct play_keyframes *k,
                                              struct play_spot spot);
 /* The walk goes on from there: 1; or 0, it must be begun anew: this one was no good, and
- * will not be found again; or -ENOMEM. */
+ * will not be found again. */
 int play_keyframes_go(struct play_keyframes *k, struct play_keyframe *f,
                       struct play_walk *w);
 /* Its picture; NULL when it cannot be had. */
