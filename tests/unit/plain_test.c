@@ -324,7 +324,6 @@ static void
 new_sizes_lose_nothing(void **state)
 {
     (void)state;
-    AUTO(buf) stream = { 0 };
     uint32_t dice = rng_seed(3);
     struct play *p = start(30, 8);
     struct finals f = { .printed = &p->out };
