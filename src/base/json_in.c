@@ -181,7 +181,7 @@ count_digits(struct json_in *in)
 }
 
 static bool
-is_at(const struct json_in *in, char a, char b)
+is_at(const struct json_in *in, uint8_t a, uint8_t b)
 {
     return in->p < in->end && (*in->p == a || *in->p == b);
 }

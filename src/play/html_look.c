@@ -23,7 +23,8 @@ enum { READABLE = 480 }; /* WCAG asks for 450 by the exact curve */
 static uint64_t
 light(uint32_t part)
 {
-    return (uint64_t)part * part * (3 * 255 + part) / (4 * 255);
+    const uint64_t most = 255;
+    return (uint64_t)part * part * (3 * most + part) / (4 * most);
 }
 
 /* How bright, 0..650250000. */

@@ -77,7 +77,7 @@ struct play_walk {
     uint64_t shown_ts_ns;             /* of the last record with bytes in the picture */
     uint64_t byte_off;                /* bytes before it are in the picture, or lost */
     uint64_t unrecorded; /* bytes that the recorder owned up to since the last DATA */
-    uint64_t size_cost; /* what all new sizes have cost, in bytes of data */
+    uint64_t size_cost;  /* what all new sizes have cost, in bytes of data */
     /* The model has a size already that comes with this: */
     uint64_t sized_ts_ns, sized_byte;
 };
