@@ -181,6 +181,8 @@ def the_format_is_the_outputs_name():
         for form in FORMATS[:-1]:
             a.ok("export", path, "-o", f"x.y.{form}")
             assert (a.dir / f"x.y.{form}").read_bytes() == export(a, path, form)[0]
+        a.ok("export", "--session", path, "-o", "X.CSV")
+        assert (a.dir / "X.CSV").read_bytes() == export(a, path, "csv")[0]
         a.ok("export", path, "-o", "x.md", "--format", "json")
         assert json.loads((a.dir / "x.md").read_text())
         for wrong in (["-o", "x.png"], ["-o", "md"], ["-o", "-"], []):

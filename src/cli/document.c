@@ -8,6 +8,7 @@
 #include "cli/document.h"
 
 #include <inttypes.h>
+#include <strings.h>
 
 #include "cli/events.h"
 #include "cli/losses.h"
@@ -19,6 +20,26 @@
 #include "redact/own.h"
 #include "session/folder.h"
 #include "session/meta.h"
+
+/* In the order of CLI_DOCUMENT_FORMATS. */
+static const char *const formats[] = { "md",   "json", "csv",  "txt",
+                                       "ansi", "html", "cast", "cast3" };
+
+const char *
+cli_document_format(int word)
+{
+    return formats[word];
+}
+
+const char *
+cli_document_format_of(const char *file_name)
+{
+    const char *dot = strrchr(file_name, '.');
+    for (size_t i = 0; dot && i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (!strcasecmp(dot + 1, formats[i]))
+            return formats[i];
+    return NULL;
+}
 
 struct document {
     const struct cli_command *self;

@@ -10,6 +10,14 @@
 #include "cli/command.h"
 #include "play/report.h"
 
+/* The formats that users choose from, as the words of an option. */
+#define CLI_DOCUMENT_FORMATS "md|json|csv|txt|ansi|html|cast|cast3"
+
+/* The name of that word, from 0. */
+const char *cli_document_format(int word);
+/* What a file's name tells of its format; NULL: nothing. */
+const char *cli_document_format_of(const char *file_name);
+
 struct cli_document {
     const char *session; /* SESSION; NULL: last */
     /* md json csv txt ansi html cast cast3; branch-points and its likes, by the

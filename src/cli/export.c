@@ -1,48 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* ahr export: a session as a document, in one of many formats. */
-#include <strings.h>
-
 #include "cli/document.h"
 #include "cli/option.h"
-
-#define FORMATS "md|json|csv|txt|ansi|html|cast|cast3"
+#include "cli/session.h"
 
 struct args {
     int format, order; /* format -1: by the output's name */
-    const char *output;
+    const char *session, *output;
     bool is_unmasked, has_times;
 };
 
-/* In the order of FORMATS. */
-static const char *const formats[] = { "md",   "json", "csv",  "txt",
-                                       "ansi", "html", "cast", "cast3" };
-
-enum { FORMAT_COUNT = sizeof(formats) / sizeof(formats[0]) };
-
-/* By what stands behind the last dot of the file's name; NULL: by nothing. */
 static const char *
 format_of(const struct args *args)
 {
     if (args->format >= 0)
-        return formats[args->format];
-    const char *dot = args->output ? strrchr(args->output, '.') : NULL;
-    for (size_t i = 0; dot && i < FORMAT_COUNT; i++)
-        if (!strcasecmp(dot + 1, formats[i]))
-            return formats[i];
-    return NULL;
+        return cli_document_format(args->format);
+    return args->output ? cli_document_format_of(args->output) : NULL;
 }
 
 static int
 run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
     struct args args = { .format = -1 };
+    const char *session;
     int count, r = cli_parse(self, argc, argv, &args, &count, err);
+    if (!r)
+        r = cli_session_choice(self, args.session, count, argv, &session, err);
     if (r)
         return r;
-    if (count > 1)
-        return err_set(err, ERR_USAGE, "give one session; see 'ahr export -h'");
     struct cli_document doc = {
-        .session = count ? argv[0] : NULL,
+        .session = session,
         .format = format_of(&args),
         .order = args.order ? PLAY_POSITION : PLAY_VISUAL,
         .is_unmasked = args.is_unmasked,
@@ -52,13 +39,15 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     };
     if (!doc.format)
         return err_set(err, ERR_USAGE,
-                       "in which format? give --format " FORMATS
+                       "in which format? give --format " CLI_DOCUMENT_FORMATS
                        ", or -o FILE with a name that tells");
     return cli_document(self, &doc, err);
 }
 
 static const struct cli_option options[] = {
-    { "format", 0, CLI_CHOICE, offsetof(struct args, format), FORMATS,
+    { "session", 0, CLI_TEXT, offsetof(struct args, session), "SESSION",
+      "the session, as the operand is (last)", 0, 0 },
+    { "format", 0, CLI_CHOICE, offsetof(struct args, format), CLI_DOCUMENT_FORMATS,
       "what to make of it (as FILE is named)", 0, 0 },
     { "output", 'o', CLI_TEXT, offsetof(struct args, output), "FILE",
       "write this file, whole or not at all (standard output)", 0, 0 },
@@ -73,7 +62,8 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_export = {
     "export",
-    "[SESSION] [--format " FORMATS "] [-o FILE] [--no-redact] [--timestamps] "
+    "[--session SESSION] [SESSION] [--format " CLI_DOCUMENT_FORMATS
+    "] [-o FILE] [--no-redact] [--timestamps] "
     "[--order visual|position]",
     "write a session as a document: text, a table, a page, a cast",
     options,

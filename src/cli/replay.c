@@ -15,12 +15,6 @@
 #include "session/folder.h"
 #include "session/meta.h"
 
-#define FORMATS "md|json|csv|txt|ansi|html|cast|cast3"
-
-/* In the order of FORMATS. */
-static const char *const formats[] = { "md",   "json", "csv",  "txt",
-                                       "ansi", "html", "cast", "cast3" };
-
 struct args {
     const char *session, *speed, *idle_limit, *from, *to;
     bool is_fast, is_raw, is_meta, is_json, has_no_colours;
@@ -154,7 +148,7 @@ document(struct cli_replay *r, const struct args *a, struct err *err)
 {
     struct cli_document doc = {
         .session = r->name,
-        .format = formats[a->format],
+        .format = cli_document_format(a->format),
         .order = a->order ? PLAY_POSITION : PLAY_VISUAL,
         .has_instructions = true,
     };
@@ -220,7 +214,7 @@ static const struct cli_option options[] = {
     { "print-meta", 0, CLI_FLAG, offsetof(struct args, is_meta), NULL,
       "what is known of the session, in facts and figures", 0, 0 },
     { "json", 0, CLI_FLAG, offsetof(struct args, is_json), NULL, "… as JSON", 0, 0 },
-    { "format", 0, CLI_CHOICE, offsetof(struct args, format), FORMATS,
+    { "format", 0, CLI_CHOICE, offsetof(struct args, format), CLI_DOCUMENT_FORMATS,
       "what 'ahr export' makes of it", 0, 0 },
     { "order", 0, CLI_CHOICE, offsetof(struct args, order), "visual|position",
       "of a format: as on the screen, or all by position (visual)", 0, 0 },
@@ -240,7 +234,8 @@ static const struct cli_option options[] = {
 const struct cli_command cli_replay = {
     "replay",
     "[--session SESSION] [SESSION] [--fast] [--no-colors] [--print-meta] [--json] "
-    "[--format " FORMATS "] [--order visual|position] [--speed X] [--idle-limit S] "
+    "[--format " CLI_DOCUMENT_FORMATS
+    "] [--order visual|position] [--speed X] [--idle-limit S] "
     "[--from T] [--to T] [--raw]",
     "play a session again, or show what came of it",
     options,
