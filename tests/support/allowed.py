@@ -67,7 +67,7 @@ def json(data):
 
 
 # What a cell may have: characters that mean nothing, those escaped, entities, the break of an instruction's line.
-MD_CELL = re.compile(r"(?:[^\\`*_\[\]<>&|~$\n]|\\[!-/:-@\[-`{-~]|&(?:lt|gt|amp|#124);|<br>)*")
+MD_CELL = re.compile(r"(?:[^\\`*_\[\]<>&|~$\n]|\\[!-/:-@\[-`{-~]|&(?:lt|gt|amp|#64|#124);|<br>)*")
 MD_HEAD = re.compile(r"(?:\S+ \*\*(?:snapshot|instruction|notice)(?: \d+)?\*\*|\d+(?: \(alternate screen\))?)")
 
 
