@@ -134,38 +134,16 @@ join_line(struct play_search *s, const struct term *t, size_t index, size_t *ret
     return 0;
 }
 
-/* All places on the screen. */
+/* Places in the lines from that index on; is_new: of the screen only in rows that have
+ * changed since the last look. */
 static int
-note_screen(struct play_search *s, const struct term *t, struct buf *out)
-{
-    size_t at = term_scrollback_count(t), end = at + term_rows(t);
-    buf_clear(out);
-    while (at < end) {
-        int e = join_line(s, t, at, &at);
-        if (e >= 0)
-            e = note_places(s, out);
-        if (e < 0)
-            return e;
-    }
-    return 0;
-}
-
-static uint64_t
-rows_gone(const struct term *t)
-{
-    return term_scrollback_dropped(t) + term_scrollback_count(t);
-}
-
-/* Places in what has changed since the last look. */
-static int
-note_changes(struct play_search *s, const struct term *t, struct buf *out)
+note_lines(struct play_search *s, const struct term *t, size_t at, bool is_new,
+           struct buf *out)
 {
     size_t past = term_scrollback_count(t), end = past + term_rows(t);
-    uint64_t gone = rows_gone(t), new_rows = gone > s->row ? gone - s->row : 0;
-    size_t at = new_rows < past ? past - (size_t)new_rows : 0;
     buf_clear(out);
     while (at < end) {
-        if (at >= past && !term_is_damaged(t, (unsigned)(at - past))) {
+        if (is_new && at >= past && !term_is_damaged(t, (unsigned)(at - past))) {
             at++;
             continue;
         }
@@ -176,6 +154,26 @@ note_changes(struct play_search *s, const struct term *t, struct buf *out)
             return e;
     }
     return 0;
+}
+
+static int
+note_screen(struct play_search *s, const struct term *t, struct buf *out)
+{
+    return note_lines(s, t, term_scrollback_count(t), false, out);
+}
+
+static uint64_t
+rows_gone(const struct term *t)
+{
+    return term_scrollback_dropped(t) + term_scrollback_count(t);
+}
+
+static int
+note_changes(struct play_search *s, const struct term *t, struct buf *out)
+{
+    size_t past = term_scrollback_count(t);
+    uint64_t gone = rows_gone(t), new_rows = gone > s->row ? gone - s->row : 0;
+    return note_lines(s, t, new_rows < past ? past - (size_t)new_rows : 0, true, out);
 }
 
 /* 1: the text stands somewhere where it did not, 0: no. */
