@@ -18,6 +18,7 @@ enum {
     ERR_DAMAGED = -10003, /* data is damaged; what could be read was delivered */
     ERR_BUSY = -10004,    /* somebody else is at it */
     ERR_LIMIT = -10005,   /* over a ceiling */
+    ERR_NEWER = -10006,   /* made by a newer ahr */
 };
 
 struct err {

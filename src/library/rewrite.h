@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rewrite.h -- secrets taken out of a stored session after the fact.
+ *
+ * The deliberate exception to "what was recorded is never changed": blocks, facts, lines
+ * of snapshots and instructions, logs, keyframes and index are made anew, with stars of
+ * the same length in the recording, so that layout and offsets stay. The new folder takes
+ * the old one's place in one step. What was masked, when and how much is noted in
+ * session.audit.jsonl; what it was is not.
+ */
+#ifndef LIBRARY_REWRITE_H
+#define LIBRARY_REWRITE_H
+
+#include "library/index.h"
+
+struct library_rewrite {
+    struct redact *secrets; /* what is to be masked: one rule, or texts */
+    struct redact *redact;  /* for the index, as ever */
+    const char *what;       /* for the audit: "rule NAME", "2 texts" */
+    const struct tape_progress *progress;
+};
+
+struct library_rewritten {
+    uint64_t masked, masked_bytes; /* places and bytes, in all files */
+    uint64_t files;                /* that hold any */
+    bool is_damaged;               /* what could not be read is not in it any more */
+    bool is_changed;               /* false: nothing of it was found, all is as it was */
+};
+
+/* ERR_BUSY for a live session. When it returns 0, nothing of it is left: not in the
+ * folder, not in the library. */
+int library_rewrite(const char *home, const char *id, const struct library_rewrite *rw,
+                    struct library_rewritten *ret, struct err *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session.h -- the facts of one session, from its files.
+ *
+ * What `list` and `show` print, and what the index keeps: the same, whether it comes from
+ * the index or from here. Whatever lies in the folder, it is read as far as it goes.
+ */
+#ifndef LIBRARY_SESSION_H
+#define LIBRARY_SESSION_H
+
+#include "store/store.h"
+
+/* Where a session's folder is. */
+enum library_place { LIBRARY_SESSIONS, LIBRARY_LIVE, LIBRARY_DAMAGED };
+
+/* Zeroed it is ready for use. */
+struct library_session {
+    struct store_session facts; /* texts point into `texts`, or are NULL */
+    enum library_place place;
+    bool is_held;     /* live: it is being recorded now; else its recorder has vanished */
+    struct buf texts; /* private */
+};
+
+void library_session_release(struct library_session *s);
+/*
+ * ERR_MISSING when it is in neither place. A session of live/ whose recorder has vanished
+ * is told as `interrupted`, whatever its meta says; one without a meta has its id's day
+ * as its start. Texts are as they stand in its files: not masked.
+ */
+int library_session_read(struct library_session *ret, const char *home, const char *id,
+                         struct err *err);
+
+#endif

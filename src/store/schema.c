@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * schema.c -- what library.db holds, step by step: step N brings a library of version N
+ * to version N + 1. A step that was released is never changed; what is new comes as a new
+ * one at the end.
+ */
+#include "store/schema_priv.h"
+
+#include <stddef.h>
+
+/* A session's pieces and words have the row id key << 20 | number, so that the newest are
+ * the last of each list. */
+static const char first[] =
+    "CREATE TABLE sessions ("
+    "  key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT, role TEXT, kind TEXT,"
+    "  status TEXT, signal TEXT, cmd TEXT, command TEXT, cwd TEXT, task TEXT, parent "
+    "TEXT,"
+    "  resumed_from TEXT, agent TEXT, agent_session_id TEXT, model TEXT,"
+    "  exit_code INTEGER, started_at_ns INTEGER, ended_at_ns INTEGER, bytes INTEGER,"
+    "  size_bytes INTEGER, cols INTEGER, rows INTEGER, snapshots INTEGER,"
+    "  instructions INTEGER, lines INTEGER, text_bytes INTEGER, damaged INTEGER,"
+    "  input_tokens INTEGER, output_tokens INTEGER, cache_creation_tokens INTEGER,"
+    "  cache_read_tokens INTEGER, calls INTEGER);"
+    "CREATE INDEX sessions_name ON sessions (name) WHERE name IS NOT NULL;"
+    "CREATE TABLE moments ("
+    "  key INTEGER NOT NULL, kind INTEGER NOT NULL, id INTEGER, ts_ns INTEGER,"
+    "  anchor_byte INTEGER, snapshot_id INTEGER, text TEXT, delivered INTEGER);"
+    "CREATE INDEX moments_key ON moments (key);"
+    "CREATE TABLE pieces (place INTEGER PRIMARY KEY, packed BLOB NOT NULL);"
+    "CREATE VIRTUAL TABLE words USING fts5 (words, content='', detail='none',"
+    "  columnsize=0, tokenize='ascii');";
+
+const char *const store_schema_steps[] = { first, NULL };

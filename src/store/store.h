@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store.h -- library.db: an index of all sessions, made of their files, which are the
+ * truth. It may be deleted at any time.
+ *
+ * Many processes use it at once (SQLite, WAL). Whoever has it open holds library.db.lock
+ * shared, so that it is never swapped under anybody. Waiting is done here, up to a
+ * deadline: callers see ERR_BUSY after that, never SQLite's own words. What lies there
+ * and is no library of ours, or is damaged, is ERR_DAMAGED; one of a newer ahr is
+ * ERR_NEWER; none is ERR_MISSING; each with what to do in *err.
+ *
+ * Texts are masked before they come here. Borrowed texts of rows live until the next
+ * call.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+struct store;
+
+enum store_mode {
+    STORE_READ,  /* what is there; nothing is made or migrated */
+    STORE_WRITE, /* made where it is missing, brought up to date where it is older */
+};
+
+/* path: of library.db. wait_ms: how long a call waits for others, at most. */
+int store_open(struct store **ret, const char *path, enum store_mode mode,
+               unsigned wait_ms, struct err *err);
+void store_close(struct store *s);
+
+/* -- a change: all of it or nothing -- */
+
+int store_begin(struct store *s, struct err *err);
+int store_commit(struct store *s, struct err *err);
+void store_rollback(struct store *s); /* nothing when none was begun */
+
+/* -- sessions -- */
+
+/* A text that is not known is NULL, a number UINT64_MAX or, where it says so, < 0 or 0.
+ */
+struct store_session {
+    const char *id;
+    const char *name, *role, *kind, *status, *signal;
+    const char *cmd;     /* JSON: an array of words */
+    const char *command; /* the same in one line as a shell would take it */
+    const char *cwd, *task, *parent, *resumed_from;
+    const char *agent, *agent_session_id, *model;
+    int exit_code;                       /* < 0: none */
+    uint64_t started_at_ns, ended_at_ns; /* 0: not known */
+    uint64_t bytes;                      /* of the terminal's stream */
+    uint64_t size_bytes;                 /* of all files */
+    unsigned cols, rows;
+    uint64_t snapshots, instructions;
+    uint64_t lines, text_bytes; /* that were indexed */
+    bool is_damaged;            /* it could not be read whole */
+    /* UINT64_MAX each: not known */
+    uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens, calls;
+};
+
+/* 0 ends the walk, 1 goes on, else an error that is returned. */
+typedef int (*store_session_fn)(void *ctx, const struct store_session *row);
+
+/*
+ * Keys order sessions by their start, the latest highest: milliseconds since 1970, raised
+ * to the next free one. Puts a row in, or over the one with the same id, which keeps its
+ * key unless its start has changed; its pieces and moments stay. In a change.
+ */
+int store_session_put(struct store *s, const struct store_session *row, int64_t *ret_key,
+                      struct err *err);
+/* ERR_MISSING: it is not indexed. fn is called once; may be NULL. */
+int store_session_get(struct store *s, const char *id, store_session_fn fn, void *ctx,
+                      struct err *err);
+/* The newest first. Those that fit alone; NULL and 0: any. */
+struct store_filter {
+    const char *name; /* exactly */
+    const char *status;
+    uint64_t since_ns, until_ns; /* started not before, and before */
+};
+int store_sessions(struct store *s, const struct store_filter *filter,
+                   store_session_fn fn, void *ctx, struct err *err);
+/* Appends the ids (SESSION_ID_LEN + 1 bytes each, with their NUL) in their order. */
+int store_ids(struct store *s, struct buf *ret, struct err *err);
+/* With all that belongs to it; 0 also when there is none. In a change. The caller has
+ * taken its pieces out of the index before (store_piece_remove). */
+int store_session_delete(struct store *s, const char *id, struct err *err);
+
+/* -- snapshots and instructions -- */
+
+enum store_moment_kind { STORE_SNAPSHOT, STORE_INSTRUCTION };
+
+struct store_moment {
+    enum store_moment_kind kind;
+    uint64_t id, ts_ns, anchor_byte;
+    uint64_t snapshot_id; /* an instruction's; UINT64_MAX: of none */
+    struct view text;
+    bool is_delivered;
+};
+
+int store_moment_put(struct store *s, int64_t key, const struct store_moment *m,
+                     struct err *err);
+
+/* -- the text, in pieces of some lines -- */
+
+enum { STORE_PIECES_MAX = 1 << 20 }; /* of a session */
+
+/*
+ * A piece is bytes that the caller packs, and the words under which it is found: six hex
+ * digits each, separated by blanks (library/grams_priv.h). Nothing else is ever part of a
+ * query.
+ */
+struct store_piece {
+    int64_t key; /* the session's */
+    uint32_t number;
+    const char *id; /* the session's; when read */
+    struct view packed;
+};
+
+/* In a change; numbers of a session from 0 up. */
+int store_piece_put(struct store *s, const struct store_piece *piece, struct view words,
+                    struct err *err);
+/* The words as they were put. */
+int store_piece_remove(struct store *s, int64_t key, uint32_t number, struct view words,
+                       struct err *err);
+/* 0 ends the walk, 1 goes on, else an error that is returned. */
+typedef int (*store_piece_fn)(void *ctx, const struct store_piece *piece);
+
+struct store_search {
+    struct view words; /* all of them; empty: every piece */
+    const char *id;    /* of one session; NULL: any */
+    uint64_t since_ns; /* started not before; 0: any */
+};
+
+/* The newest session first, and of a session the last piece first. fn must not change
+ * the store. */
+int store_pieces(struct store *s, const struct store_search *search, store_piece_fn fn,
+                 void *ctx, struct err *err);
+
+/* -- the whole -- */
+
+/* Nothing of what was deleted is left: not in free pages, not in the index of words, not
+ * in the log. ERR_BUSY while others read for longer than we wait. */
+int store_scrub(struct store *s, struct err *err);
+/* Every page and row is looked at. ERR_DAMAGED tells what is wrong. */
+int store_check(struct store *s, struct err *err);
+/* A new, empty one beside it, for filling; nobody else sees it until the swap. What is
+ * left of a killed one is removed. */
+int store_new_beside(struct store **ret, const char *path, struct err *err);
+/* Takes the place of the library at path, whole, in one step; what lay there is removed
+ * with its log. Waits for those who have the old one open. Closes s in any case. */
+int store_swap(struct store *s, const char *path, unsigned wait_ms, struct err *err);
+
+#endif
