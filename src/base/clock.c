@@ -45,3 +45,17 @@ clock_mono_ns(void)
 {
     return read_ns(CLOCK_MONOTONIC);
 }
+
+bool
+clock_back_off(unsigned tries, uint64_t deadline_ns)
+{
+    static const uint64_t ms[] = { 1, 1, 2, 3, 5, 10, 15, 20, 25 };
+    const unsigned last = sizeof(ms) / sizeof(ms[0]) - 1;
+    uint64_t now = clock_mono_ns();
+    if (now >= deadline_ns)
+        return false;
+    uint64_t ns = ms[tries < last ? tries : last] * 1000000;
+    ns = ns < deadline_ns - now ? ns : deadline_ns - now;
+    nanosleep(&(struct timespec){ .tv_nsec = (long)ns }, NULL);
+    return true;
+}

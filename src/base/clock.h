@@ -8,6 +8,7 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct clock {
@@ -22,5 +23,8 @@ uint64_t clock_now_ns(const struct clock *c);
 int64_t clock_step_ns(const struct clock *c, int64_t *base_ns);
 /* Monotonic time for intervals and deadlines; no relation to stamps. */
 uint64_t clock_mono_ns(void);
+/* Sleeps a little before the next try at what somebody else has, longer as `tries` (from
+ * 0) grows; false, at once, when the deadline (clock_mono_ns()) has passed. */
+bool clock_back_off(unsigned tries, uint64_t deadline_ns);
 
 #endif

@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 int
 file_write_all(int fd, const void *p, size_t n)
@@ -159,4 +162,16 @@ file_dir_len(const char *path)
 {
     size_t n = (size_t)(file_name(path) - path);
     return n > 1 ? n - 1 : n;
+}
+
+int
+file_lock(int fd, bool is_shared, uint64_t deadline_ns)
+{
+    for (unsigned tries = 0; flock(fd, (is_shared ? LOCK_SH : LOCK_EX) | LOCK_NB) < 0;) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return -errno;
+        if (!clock_back_off(tries++, deadline_ns))
+            return ERR_BUSY;
+    }
+    return 0;
 }

@@ -30,4 +30,11 @@ int file_sync_dir(const char *path);
 size_t file_dir_len(const char *path);
 const char *file_name(const char *path);
 
+/*
+ * The lock (flock) of an open file or folder, alone or with others who share it; one that
+ * is held becomes the other kind. 0, ERR_BUSY when the deadline (clock_mono_ns()) has
+ * passed, or -errno.
+ */
+int file_lock(int fd, bool is_shared, uint64_t deadline_ns);
+
 #endif

@@ -10,7 +10,14 @@
 
 /* A session's pieces and words have the row id key << 20 | number, so that the newest are
  * the last of each list. */
+/* What each change touches (library), and what none does (mark) have their pages at the
+ * same place in every library: the log of another one that lies beside this shows by
+ * that (open.c). */
 static const char first[] =
+    "CREATE TABLE library (identity BLOB NOT NULL, changes INTEGER NOT NULL);"
+    "CREATE TABLE mark (identity BLOB NOT NULL);"
+    "INSERT INTO mark VALUES (randomblob(16));"
+    "INSERT INTO library SELECT identity, 0 FROM mark;"
     "CREATE TABLE sessions ("
     "  key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT, role TEXT, kind TEXT,"
     "  status TEXT, signal TEXT, cmd TEXT, command TEXT, cwd TEXT, task TEXT, parent "
@@ -27,7 +34,8 @@ static const char first[] =
     "  anchor_byte INTEGER, snapshot_id INTEGER, text TEXT, delivered INTEGER);"
     "CREATE INDEX moments_key ON moments (key);"
     "CREATE TABLE pieces (place INTEGER PRIMARY KEY, packed BLOB NOT NULL);"
-    "CREATE VIRTUAL TABLE words USING fts5 (words, content='', detail='none',"
-    "  columnsize=0, tokenize='ascii');";
+    "CREATE VIRTUAL TABLE words USING fts5 (grams, content='', detail='none',"
+    "  columnsize=0, tokenize='ascii');"
+    "INSERT INTO words (words, rank) VALUES ('hashsize', 16777216);";
 
 const char *const store_schema_steps[] = { first, NULL };

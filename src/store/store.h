@@ -39,6 +39,8 @@ void store_rollback(struct store *s); /* nothing when none was begun */
 
 /* -- sessions -- */
 
+enum { STORE_ID_LEN = 47 }; /* as SESSION_ID_LEN */
+
 /* A text that is not known is NULL, a number UINT64_MAX or, where it says so, < 0 or 0.
  */
 struct store_session {

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* query.c -- what is asked of SQLite: each text once, made ready when it is first asked.
+ */
+#include <assert.h>
+
+#include "store/columns_priv.h"
+#include "store/store_priv.h"
+
+#define RANGE " BETWEEN ?1 << 20 AND (?1 << 20) + 1048575"
+
+/* Named in order of key, so that the newest are met first and no more are read than are
+ * asked for. What belongs to no piece or session is passed over. */
+static const char *const texts[QUERY_COUNT] = {
+    [QUERY_TOUCH] = "UPDATE library SET changes = changes + 1",
+    [QUERY_IDENTITY] = "SELECT 1 FROM library JOIN mark USING (identity)",
+    [QUERY_SESSION_PUT] = "INSERT OR REPLACE INTO sessions (key, " STORE_COLUMNS
+                          ") VALUES (?1, " STORE_MARKS ")",
+    [QUERY_SESSION_GET] = "SELECT key, " STORE_COLUMNS " FROM sessions WHERE id = ?1",
+    [QUERY_SESSION_KEY] = "SELECT key, started_at_ns FROM sessions WHERE id = ?1",
+    [QUERY_SESSION_MOVE] = "UPDATE sessions SET key = ?2 WHERE key = ?1",
+    [QUERY_SESSION_DELETE] = "DELETE FROM sessions WHERE key = ?1",
+    [QUERY_SESSIONS] = "SELECT key, " STORE_COLUMNS " FROM sessions"
+                       " WHERE key >= ?2 AND (?3 IS NULL OR status = ?3)"
+                       " AND coalesce(started_at_ns, 0) BETWEEN ?4 AND ?5"
+                       " ORDER BY key DESC",
+    [QUERY_SESSIONS_NAMED] = "SELECT key, " STORE_COLUMNS " FROM sessions"
+                             " WHERE name = ?1 AND key >= ?2"
+                             " AND (?3 IS NULL OR status = ?3)"
+                             " AND coalesce(started_at_ns, 0) BETWEEN ?4 AND ?5"
+                             " ORDER BY key DESC",
+    [QUERY_IDS] = "SELECT id FROM sessions ORDER BY id",
+    [QUERY_KEY_IS_TAKEN] = "SELECT 1 FROM sessions WHERE key = ?1",
+    [QUERY_KEY_ABOVE] =
+        "SELECT key + 1 FROM sessions AS s WHERE key >= ?1 AND NOT EXISTS"
+        " (SELECT 1 FROM sessions WHERE key = s.key + 1) ORDER BY key LIMIT 1",
+    [QUERY_KEY_BELOW] =
+        "SELECT key - 1 FROM sessions AS s WHERE key <= ?1 AND NOT EXISTS"
+        " (SELECT 1 FROM sessions WHERE key = s.key - 1) ORDER BY key DESC LIMIT 1",
+    [QUERY_MOMENT_PUT] =
+        "INSERT INTO moments (key, kind, id, ts_ns, anchor_byte, snapshot_id, text,"
+        " delivered) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [QUERY_MOMENTS_MOVE] = "UPDATE moments SET key = ?2 WHERE key = ?1",
+    [QUERY_MOMENTS_DELETE] = "DELETE FROM moments WHERE key = ?1",
+    [QUERY_PIECE_PUT] = "INSERT INTO pieces (place, packed) VALUES (?1, ?2)",
+    [QUERY_PIECE_DELETE] = "DELETE FROM pieces WHERE place = ?1",
+    [QUERY_PIECES_DELETE] = "DELETE FROM pieces WHERE place" RANGE,
+    [QUERY_PIECES_ANY] = "SELECT 1 FROM pieces WHERE place" RANGE " LIMIT 1",
+    [QUERY_WORDS_PUT] = "INSERT INTO words (rowid, grams) VALUES (?1, ?2)",
+    [QUERY_WORDS_DELETE] =
+        "INSERT INTO words (words, rowid, grams) VALUES ('delete', ?1, ?2)",
+    [QUERY_PIECES] =
+        "SELECT place, packed, s.id FROM pieces"
+        " CROSS JOIN sessions AS s ON s.key = place >> 20"
+        " WHERE place BETWEEN ?1 AND ?2 AND coalesce(s.started_at_ns, 0) >= ?3"
+        " ORDER BY place DESC",
+    [QUERY_PIECES_FOUND] =
+        "SELECT w.rowid, p.packed, s.id FROM words AS w"
+        " CROSS JOIN pieces AS p ON p.place = w.rowid"
+        " CROSS JOIN sessions AS s ON s.key = w.rowid >> 20"
+        " WHERE w.rowid BETWEEN ?1 AND ?2 AND coalesce(s.started_at_ns, 0) >= ?3"
+        " AND w.words MATCH ?4 ORDER BY w.rowid DESC",
+};
+
+int
+store_query(struct store *s, enum store_query which, sqlite3_stmt **ret, struct err *err)
+{
+    store_enter(s);
+    if (!s->made[which]) {
+        int rc = sqlite3_prepare_v3(s->db, texts[which], -1, SQLITE_PREPARE_PERSISTENT,
+                                    &s->made[which], NULL);
+        if (rc != SQLITE_OK)
+            return store_fail(s, rc, err);
+    }
+    assert(!sqlite3_stmt_busy(s->made[which])); /* a walk inside of the same walk */
+    sqlite3_clear_bindings(s->made[which]);
+    *ret = s->made[which];
+    return 0;
+}
+
+int
+store_step(struct store *s, sqlite3_stmt *stmt, struct err *err)
+{
+    int rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW)
+        return 1;
+    int r = rc == SQLITE_DONE ? 0 : store_fail(s, rc, err);
+    sqlite3_reset(stmt);
+    return r;
+}
+
+int
+store_run(struct store *s, sqlite3_stmt *stmt, int rc, struct err *err)
+{
+    if (rc != SQLITE_OK)
+        return store_fail(s, sqlite3_errcode(s->db), err);
+    int r = store_step(s, stmt, err);
+    if (r > 0)
+        sqlite3_reset(stmt);
+    return r;
+}
+
+int
+store_exec(struct store *s, const char *sql, struct err *err)
+{
+    int rc = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? 0 : store_fail(s, rc, err);
+}
+
+int
+store_number(struct store *s, const char *sql, int64_t *ret, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL);
+    int r = rc == SQLITE_OK ? store_step(s, stmt, err) : store_fail(s, rc, err);
+    if (r > 0)
+        *ret = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    if (r == 0)
+        return store_damaged(s->path, "it does not say what it is", err);
+    return r < 0 ? r : 0;
+}
+
+int64_t
+store_clamp(uint64_t v)
+{
+    return v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+/* -- a change -- */
+
+int
+store_begin(struct store *s, struct err *err)
+{
+    sqlite3_stmt *touch;
+    store_enter(s);
+    int r = store_exec(s, "BEGIN IMMEDIATE", err);
+    if (!r)
+        r = store_query(s, QUERY_TOUCH, &touch, err);
+    if (!r)
+        r = store_run(s, touch, SQLITE_OK, err);
+    if (r < 0)
+        store_rollback(s);
+    return r;
+}
+
+int
+store_commit(struct store *s, struct err *err)
+{
+    store_enter(s);
+    int r = store_exec(s, "COMMIT", err);
+    if (r < 0)
+        store_rollback(s);
+    return r;
+}
+
+void
+store_rollback(struct store *s)
+{
+    if (s->db && !sqlite3_get_autocommit(s->db))
+        (void)store_exec(s, "ROLLBACK", NULL);
+}
