@@ -122,15 +122,13 @@ make_missing(struct store *s, struct err *err)
 static int
 connect_for_writing(struct store *s, int64_t *ret_missing, struct err *err)
 {
+    if (access(s->path, W_OK) < 0) /* SQLite would read it, then */
+        return err_sys(err, "cannot write '%s'", s->path);
     int r = store_connect(s, "mode=rw", err);
     if (r < 0)
         return r;
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    r = store_version(s, ret_missing, err);
-    if (!r && sqlite3_db_readonly(s->db, "main"))
-        return err_code(err, access(s->path, W_OK) < 0 ? -errno : -EROFS,
-                        "cannot write '%s'", s->path);
-    return r;
+    return store_version(s, ret_missing, err);
 }
 
 static int

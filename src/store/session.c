@@ -89,9 +89,10 @@ bind_column(sqlite3_stmt *stmt, int i, const struct column *c, const void *row)
 static uint64_t
 column_u64(sqlite3_stmt *stmt, int i, uint64_t unknown)
 {
+    if (sqlite3_column_type(stmt, i) != SQLITE_INTEGER)
+        return unknown;
     int64_t v = sqlite3_column_int64(stmt, i);
-    return sqlite3_column_type(stmt, i) != SQLITE_INTEGER || v < 0 ? unknown
-                                                                   : (uint64_t)v;
+    return v < 0 ? unknown : (uint64_t)v;
 }
 
 static void
@@ -125,8 +126,11 @@ read_column(sqlite3_stmt *stmt, int i, const struct column *c, void *row)
 bool
 store_is_id(const char *id)
 {
-    return id && strlen(id) == STORE_ID_LEN &&
-           strspn(id, "0123456789abcdef-") == STORE_ID_LEN;
+    size_t n = 0;
+    while (id && ((id[n] >= '0' && id[n] <= '9') || (id[n] >= 'a' && id[n] <= 'f') ||
+                  id[n] == '-'))
+        n++;
+    return n == STORE_ID_LEN && !id[n];
 }
 
 int
