@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* pack.c -- a row of cells to the bytes of a history page. */
 #include "base/utf8.h"
+#include "base/varint.h"
 #include "term/history_priv.h"
 #include "term/pack_priv.h"
-#include "term/varint_priv.h"
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-enum { HEAD_MAX = 1 + 4 * TERM_VARINT_MAX }; /* of a packed row, before its text */
+enum { HEAD_MAX = 1 + 4 * VARINT_MAX }; /* of a packed row, before its text */
 
 /* All bits of n words, or'ed. */
 static uint32_t
@@ -156,8 +156,8 @@ put_runs(struct term_page *page, struct term_tables *tables, const struct term_r
         uint32_t style = row->style[i];
         for (end = i + 1; end < cells && row->style[end] == style;)
             end++;
-        p = term_put_varint(p, end - i);
-        p = term_put_varint(p, page_style_id(page, tables, style));
+        p = put_varint(p, end - i);
+        p = put_varint(p, page_style_id(page, tables, style));
     }
     page->data.n = (size_t)(p - page->data.p);
     return 0;
@@ -181,13 +181,13 @@ term_page_pack(struct term_page *page, struct term_tables *tables,
                      (is_ascii ? TERM_PACKED_IS_ASCII : 0) |
                      (has_runs ? TERM_PACKED_HAS_RUNS : 0) |
                      (!has_runs && style ? TERM_PACKED_HAS_STYLE : 0));
-    p = term_put_varint(p, cells);
-    p = term_put_varint(p, term_zigzag(row->stamp - page->stamp));
+    p = put_varint(p, cells);
+    p = put_varint(p, zigzag(row->stamp - page->stamp));
     uint8_t *size_at = p;
     if (!is_ascii)
         p += 4;
     if (!has_runs && style)
-        p = term_put_varint(p, page_style_id(page, tables, style));
+        p = put_varint(p, page_style_id(page, tables, style));
     if (is_ascii) {
         narrow(p, row->text, cells);
         p += cells;

@@ -11,8 +11,8 @@
 #include <stdio.h>
 
 #include "base/utf8.h"
+#include "base/varint.h"
 #include "term/term_priv.h"
-#include "term/varint_priv.h"
 
 enum { VERSION = 1, STRING_MAX = TERM_STRING_MAX };
 enum { COLOUR_MAX = TERM_COLOUR(TERM_COLOUR_RGB, 0xffffff) };
@@ -40,9 +40,9 @@ static void
 number(struct stream *s, uint64_t *v, uint64_t max)
 {
     if (s->out) {
-        uint8_t bytes[TERM_VARINT_MAX];
-        buf_append(s->out, bytes, (size_t)(term_put_varint(bytes, *v) - bytes));
-    } else if (!term_get_varint(&s->in, v) || *v > max) {
+        uint8_t bytes[VARINT_MAX];
+        buf_append(s->out, bytes, (size_t)(put_varint(bytes, *v) - bytes));
+    } else if (!get_varint(&s->in, v) || *v > max) {
         s->is_bad = true;
         *v = 0;
     }

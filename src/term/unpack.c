@@ -3,10 +3,10 @@
  * trusted: a page may have come from a file. */
 #include "base/le.h"
 #include "base/utf8.h"
+#include "base/varint.h"
 #include "term/history_priv.h"
 #include "term/pack_priv.h"
 #include "term/term.h"
-#include "term/varint_priv.h"
 
 static bool
 take(struct view *in, size_t n, struct view *ret)
@@ -35,14 +35,14 @@ term_page_open(const struct term_page *page, uint32_t i, struct term_packed *ret
         .is_wrapped = flags & TERM_PACKED_IS_WRAPPED,
         .is_ascii = flags & TERM_PACKED_IS_ASCII,
     };
-    if (!term_get_varint32(&in, &ret->cells) || !term_get_varint(&in, &stamp) ||
+    if (!get_varint32(&in, &ret->cells) || !get_varint(&in, &stamp) ||
         ret->cells > TERM_COLS_MAX)
         return false;
-    ret->stamp = page->stamp + term_unzigzag(stamp);
+    ret->stamp = page->stamp + unzigzag(stamp);
     uint32_t text_bytes = ret->cells;
-    if (!ret->is_ascii && !term_get_varint32(&in, &text_bytes))
+    if (!ret->is_ascii && !get_varint32(&in, &text_bytes))
         return false;
-    if (flags & TERM_PACKED_HAS_STYLE && !term_get_varint32(&in, &ret->style))
+    if (flags & TERM_PACKED_HAS_STYLE && !get_varint32(&in, &ret->style))
         return false;
     if (!take(&in, text_bytes, &ret->text))
         return false;
@@ -63,7 +63,7 @@ term_packed_next_run(const struct term_packed *packed, struct term_run *run)
     }
     struct view in = { packed->runs.p + run->pos, packed->runs.n - run->pos };
     uint32_t n;
-    if (!term_get_varint32(&in, &n) || !term_get_varint32(&in, &run->style) || !n ||
+    if (!get_varint32(&in, &n) || !get_varint32(&in, &run->style) || !n ||
         n > packed->cells - run->start)
         return false;
     run->end = run->start + n;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* varint_priv.h -- numbers of seven bits a byte, the low ones first. */
-#ifndef TERM_VARINT_PRIV_H
-#define TERM_VARINT_PRIV_H
+/* varint.h -- numbers of seven bits a byte, the low ones first. */
+#ifndef BASE_VARINT_H
+#define BASE_VARINT_H
 
 #include <stdbool.h>
 
 #include "base/buf.h"
 
-enum { TERM_VARINT_MAX = 10 };
+enum { VARINT_MAX = 10 };
 
 static inline uint8_t *
-term_put_varint(uint8_t *p, uint64_t v)
+put_varint(uint8_t *p, uint64_t v)
 {
     for (; v >= 0x80; v >>= 7)
         *p++ = (uint8_t)(v | 0x80);
@@ -20,10 +20,10 @@ term_put_varint(uint8_t *p, uint64_t v)
 
 /* Takes it off the front of *in. False: there is none. */
 static inline bool
-term_get_varint(struct view *in, uint64_t *ret)
+get_varint(struct view *in, uint64_t *ret)
 {
     uint64_t v = 0;
-    for (unsigned i = 0; i < in->n && i < TERM_VARINT_MAX; i++) {
+    for (unsigned i = 0; i < in->n && i < VARINT_MAX; i++) {
         v |= (uint64_t)(in->p[i] & 0x7f) << (7 * i);
         if (in->p[i] < 0x80) {
             *in = (struct view){ in->p + i + 1, in->n - i - 1 };
@@ -35,23 +35,23 @@ term_get_varint(struct view *in, uint64_t *ret)
 }
 
 static inline bool
-term_get_varint32(struct view *in, uint32_t *ret)
+get_varint32(struct view *in, uint32_t *ret)
 {
     uint64_t v;
-    if (!term_get_varint(in, &v) || v > UINT32_MAX)
+    if (!get_varint(in, &v) || v > UINT32_MAX)
         return false;
     *ret = (uint32_t)v;
     return true;
 }
 
 static inline uint64_t
-term_zigzag(uint64_t difference)
+zigzag(uint64_t difference)
 {
     return difference << 1 ^ (0 - (difference >> 63));
 }
 
 static inline uint64_t
-term_unzigzag(uint64_t v)
+unzigzag(uint64_t v)
 {
     return v >> 1 ^ (0 - (v & 1));
 }
