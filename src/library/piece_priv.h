@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "tape/brotli.h"
 
 enum {
     PIECE_BYTES = 32 << 10,   /* of text, about */
@@ -31,18 +32,27 @@ struct piece_row {
 struct piece {
     struct buf text; /* lines, each with a newline behind it */
     struct buf rows; /* struct piece_row, in their order; private: piece_row_at() */
+    /* private: */
+    struct buf raw;
+    struct tape_packer packer;
+    size_t line_start; /* of the last line */
+    bool is_line_open; /* it has no newline yet */
 };
 
 void piece_release(struct piece *p);
 void piece_clear(struct piece *p);
-/* One row behind the others; is_wrapped: the next one goes on with its line. */
+/* One row behind the others, of at most PIECE_LINE_MAX bytes; is_wrapped: the next one
+ * goes on with its line. */
 int piece_add(struct piece *p, const struct piece_row *row, struct view text,
               bool is_wrapped);
+/* The line ends here, whatever was said of its last row. */
+int piece_break(struct piece *p);
 /* Has it got all that it should have? Asked behind each row. */
 bool piece_is_full(const struct piece *p);
-/* Appends it, packed. */
-int piece_pack(const struct piece *p, struct buf *ret);
-/* ERR_DAMAGED for what is none. */
+/* Appends it, packed; a line that is open is ended. */
+int piece_pack(struct piece *p, struct buf *ret);
+/* In the place of what *ret had; ERR_DAMAGED for what is none. The text ends with a
+ * newline; whether it is UTF-8 was not looked at. */
 int piece_unpack(struct view packed, struct piece *ret);
 /* The row in which the byte `at` of the text stands. */
 struct piece_row piece_row_at(const struct piece *p, size_t at);
