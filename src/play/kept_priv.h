@@ -8,7 +8,7 @@
 struct play_kept_head {
     uint64_t last_write_byte, index;
     size_t text_at;
-    uint32_t text_len, cols;
+    uint32_t text_len, cols, row_cols;
     uint32_t span_at, n_spans;
     bool is_wrapped, is_alternate;
 };
