@@ -18,16 +18,21 @@ struct library_session {
     struct store_session facts; /* texts point into `texts`, or are NULL */
     enum library_place place;
     bool is_held;     /* live: it is being recorded now; else its recorder has vanished */
-    struct buf texts; /* private */
+    struct buf texts; /* of the facts */
 };
 
 void library_session_release(struct library_session *s);
+/* Sets the facts, with texts of its own: a row may be one that is borrowed. */
+int library_session_keep(struct library_session *s, const struct store_session *row);
 /*
  * ERR_MISSING when it is in neither place. A session of live/ whose recorder has vanished
  * is told as `interrupted`, whatever its meta says; one without a meta has its id's day
- * as its start. Texts are as they stand in its files: not masked.
+ * as its start. Texts are as they stand in its files: not masked. size_bytes is without
+ * keyframes, which come and go; `bytes` of a live one are not known.
  */
 int library_session_read(struct library_session *ret, const char *home, const char *id,
                          struct err *err);
+/* Words, each with its NUL, as facts.cmd and facts.command have them. */
+int library_command(struct view words, struct buf *ret_json, struct buf *ret_line);
 
 #endif

@@ -54,12 +54,15 @@ void session_meta_format(const struct session_meta *m, struct buf *out);
 int session_meta_write(const char *path, const struct session_meta *m, bool is_synced,
                        struct err *err);
 
+enum { SESSION_COMMAND_MAX = 1024 }; /* of a command line that is shown */
+
 /* What finders need of a meta.json that anybody may have written. */
 struct session_facts {
     char id[SESSION_ID_LEN + 1]; /* "" when there is none */
     char name[65];
     char status[16];
-    char command[1024]; /* one line as a shell would take it, cut off with "…" */
+    char command[SESSION_COMMAND_MAX]; /* one line as a shell would take it, cut off with
+                                          "…" */
     uint16_t cols, rows;
     int exit_code; /* < 0: none */
     uint64_t started_at_ns, ended_at_ns;
@@ -68,6 +71,27 @@ struct session_facts {
 /* Bounded (1 MiB) whatever lies there; ERR_DAMAGED for what is no such file. Fields of
  * the wrong type are left empty. */
 int session_meta_read(const char *path, struct session_facts *ret, struct err *err);
+/*
+ * All that it says of the session, in full; zeroed it is ready for use. Texts lie in
+ * `texts`, NULL: none.
+ */
+struct session_told {
+    const char *name, *role, *kind, *status, *signal, *cwd, *task, *parent;
+    const char *resumed_from, *agent, *agent_session_id, *model;
+    struct view words; /* of the command, each with its NUL; p NULL: none */
+    unsigned cols, rows;
+    int exit_code;                       /* < 0: none */
+    uint64_t started_at_ns, ended_at_ns; /* 0: not known */
+    uint64_t total_bytes;                /* UINT64_MAX: not known */
+    struct buf texts;
+};
+
+void session_told_release(struct session_told *t);
+/* As session_meta_read(). */
+int session_meta_tell(const char *path, struct session_told *ret, struct err *err);
+/* Appends words, each with its NUL, as one line as a shell would take it; cut off with
+ * "…" so that it is shorter than `max` bytes. */
+int session_command_line(struct view words, size_t max, struct buf *out);
 /* Each fact of it as text, in its order: numbers, "yes" and "no", lists of words as one
  * command line, what an object holds as "outer.inner". Texts are as they stand there. */
 typedef void (*session_fact_fn)(void *ctx, const char *key, const char *text);

@@ -7,6 +7,7 @@
 
 /* ERR_DAMAGED for what is no object. */
 int meta_parse(struct view text, struct session_facts *ret);
+int meta_tell(struct view text, struct session_told *ret);
 int meta_each(struct view text, session_fact_fn fn, void *ctx);
 int meta_json(struct view text, struct buf *ret);
 /* Appends the text of an interrupted session's meta, made of `text`; p NULL: there was

@@ -64,52 +64,26 @@ get_exit_code(const json_t *meta)
     return code >= 0 && code <= UINT8_MAX ? (int)code : -1;
 }
 
-/* What a shell leaves alone. */
-static bool
-is_plain(const char *word)
+/* Appends the words, each with its NUL; what is no text is an empty one. */
+static int
+put_words(struct buf *out, const json_t *words)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789%+,-./:=@_";
-    return *word && !word[strspn(word, plain)];
-}
-
-static void
-put_word(struct buf *out, const char *word)
-{
-    if (is_plain(word)) {
-        buf_puts(out, word);
-        return;
-    }
-    buf_puts(out, "'");
-    for (; *word; word++)
-        buf_append(out, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
-    buf_puts(out, "'");
-}
-
-/* Up to `size` bytes, and some more. */
-static void
-put_words(struct buf *out, const json_t *words, size_t size)
-{
-    for (size_t i = 0, n = json_array_size(words); i < n && out->n < size; i++) {
+    int r = 0;
+    for (size_t i = 0, n = json_array_size(words); !r && i < n; i++) {
         const char *word = json_string_value(json_array_get(words, i));
-        buf_puts(out, i ? " " : "");
-        put_word(out, word ? word : "");
+        r = buf_append(out, word ? word : "", word ? strlen(word) + 1 : 1);
     }
+    return r;
 }
 
 static void
 get_command(const json_t *meta, char *ret, size_t size)
 {
-    static const char cut[] = "\xe2\x80\xa6";
-    AUTO(buf) line = { .ceiling = COMMAND_MAX };
-    put_words(&line, json_object_get(meta, "cmd"), size);
-    if (line.failed)
-        return;
-    bool is_cut = line.n >= size;
-    size_t n = is_cut ? size - sizeof(cut) : line.n;
-    while (is_cut && (line.p[n] & 0xc0) == 0x80) /* no half of a character */
-        n--;
-    snprintf(ret, size, "%.*s%s", (int)n, buf_str(&line), is_cut ? cut : "");
+    AUTO(buf) words = { 0 };
+    AUTO(buf) line = { 0 };
+    if (put_words(&words, json_object_get(meta, "cmd")) == 0 &&
+        session_command_line((struct view){ words.p, words.n }, size, &line) == 0)
+        snprintf(ret, size, "%s", buf_str(&line));
 }
 
 int
@@ -135,10 +109,93 @@ meta_parse(struct view text, struct session_facts *ret)
     return 0;
 }
 
+/* -- all of it -- */
+
+static const struct {
+    const char *key;
+    size_t at; /* in session_told */
+    size_t max;
+} texts[] = {
+    { "name", offsetof(struct session_told, name), 64 },
+    { "role", offsetof(struct session_told, role), META_MAX },
+    { "kind", offsetof(struct session_told, kind), 15 },
+    { "status", offsetof(struct session_told, status), 15 },
+    { "signal", offsetof(struct session_told, signal), 15 },
+    { "cwd", offsetof(struct session_told, cwd), META_MAX },
+    { "task", offsetof(struct session_told, task), META_MAX },
+    { "parent", offsetof(struct session_told, parent), META_MAX },
+    { "resumedFrom", offsetof(struct session_told, resumed_from), META_MAX },
+    { "agent", offsetof(struct session_told, agent), META_MAX },
+    { "agentSessionId", offsetof(struct session_told, agent_session_id), META_MAX },
+    { "model", offsetof(struct session_told, model), META_MAX },
+};
+
+enum { TEXTS = sizeof(texts) / sizeof(texts[0]) };
+
+/* All texts go behind each other before any is pointed at: they move while they grow. */
+static int
+tell_texts(const json_t *meta, struct session_told *ret)
+{
+    size_t starts[TEXTS], words;
+    for (size_t i = 0; i < TEXTS; i++) {
+        const json_t *v = json_object_get(meta, texts[i].key);
+        size_t n = json_string_length(v);
+        starts[i] = SIZE_MAX;
+        if (!n || n > texts[i].max || memchr(json_string_value(v), 0, n))
+            continue;
+        starts[i] = ret->texts.n;
+        buf_append(&ret->texts, json_string_value(v), n + 1);
+    }
+    words = ret->texts.n;
+    put_words(&ret->texts, json_object_get(meta, "cmd"));
+    if (ret->texts.failed)
+        return ret->texts.failed;
+    for (size_t i = 0; i < TEXTS; i++) {
+        const char *text = starts[i] == SIZE_MAX ? NULL
+                                                 : (const char *)ret->texts.p + starts[i];
+        memcpy((char *)ret + texts[i].at, &text, sizeof(text));
+    }
+    if (ret->texts.n > words)
+        ret->words = (struct view){ ret->texts.p + words, ret->texts.n - words };
+    return 0;
+}
+
+void
+session_told_release(struct session_told *t)
+{
+    buf_release(&t->texts);
+}
+
+int
+meta_tell(struct view text, struct session_told *ret)
+{
+    json_t *meta = parse(text);
+    if (!meta)
+        return ERR_DAMAGED;
+    struct session_told told = {
+        .cols = get_size(meta, "cols"),
+        .rows = get_size(meta, "rows"),
+        .exit_code = get_exit_code(meta),
+        .started_at_ns = get_number(meta, "startedAtNs"),
+        .ended_at_ns = get_number(meta, "endedAtNs"),
+        .total_bytes = json_is_integer(json_object_get(meta, "totalBytes"))
+                           ? get_number(meta, "totalBytes")
+                           : UINT64_MAX,
+    };
+    int r = tell_texts(meta, &told);
+    json_decref(meta);
+    if (r < 0)
+        session_told_release(&told);
+    else
+        *ret = told;
+    return r;
+}
+
 static void
 tell(const char *key, json_t *v, unsigned depth, session_fact_fn fn, void *ctx)
 {
     AUTO(buf) text = { .ceiling = COMMAND_MAX };
+    AUTO(buf) words = { 0 };
     const char *inner;
     json_t *inner_v;
     if (json_is_string(v))
@@ -149,8 +206,8 @@ tell(const char *key, json_t *v, unsigned depth, session_fact_fn fn, void *ctx)
         buf_printf(&text, "%g", json_real_value(v));
     else if (json_is_boolean(v))
         buf_puts(&text, json_is_true(v) ? "yes" : "no");
-    else if (json_is_array(v))
-        put_words(&text, v, SIZE_MAX);
+    else if (json_is_array(v) && put_words(&words, v) == 0)
+        session_command_line((struct view){ words.p, words.n }, SIZE_MAX, &text);
     if (text.n)
         fn(ctx, key, buf_str(&text));
     if (!json_is_object(v) || depth == DEPTH_MAX)
@@ -281,6 +338,19 @@ session_meta_read(const char *path, struct session_facts *ret, struct err *err)
     if (!r && meta_parse((struct view){ text.p, text.n }, ret) < 0)
         r = err_set(err, ERR_DAMAGED, "'%s' is no session.meta.json", path);
     return r;
+}
+
+int
+session_meta_tell(const char *path, struct session_told *ret, struct err *err)
+{
+    AUTO(buf) text = { .ceiling = META_MAX + 65536 };
+    int r = read_text(path, &text, err);
+    if (r < 0)
+        return r;
+    r = meta_tell((struct view){ text.p, text.n }, ret);
+    if (r == ERR_DAMAGED)
+        return err_set(err, r, "'%s' is no session.meta.json", path);
+    return r < 0 ? err_code(err, r, "cannot read '%s'", path) : 0;
 }
 
 /* As PATH.bad, or the next name that is free. */

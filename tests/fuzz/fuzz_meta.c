@@ -40,6 +40,22 @@ check_fact(void *ctx, const char *key, const char *text)
     ++*n;
 }
 
+/* What is told in full is what finders are told, and more. */
+static void
+check_told(struct view in, const struct session_facts *facts)
+{
+    AUTO(session_told) told = { 0 };
+    AUTO(buf) line = { 0 };
+    CHECK(meta_tell(in, &told) == 0);
+    CHECK(!strcmp(told.name ? told.name : "", facts->name));
+    CHECK(!strcmp(told.status ? told.status : "", facts->status));
+    CHECK(told.started_at_ns == facts->started_at_ns && told.cols == facts->cols);
+    CHECK(!told.task || (*told.task && utf8_is_text(told.task, strlen(told.task))));
+    CHECK(!told.words.n || !told.words.p[told.words.n - 1]);
+    CHECK(session_command_line(told.words, SESSION_COMMAND_MAX, &line) == 0);
+    CHECK(!strcmp(buf_str(&line), facts->command));
+}
+
 static void
 check_json(struct view in, json_t *was)
 {
@@ -65,10 +81,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t n = 0;
     CHECK(meta_each(in, check_fact, &n) == r);
     if (r < 0) {
+        AUTO(session_told) told = { 0 };
+        CHECK(meta_tell(in, &told) == r);
         CHECK(!made.n);
         return 0;
     }
     CHECK(utf8_is_text(facts.command, strlen(facts.command)));
+    check_told(in, &facts);
     struct session_facts after;
     CHECK(meta_parse((struct view){ made.p, made.n }, &after) == 0);
     CHECK(!strcmp(after.status, "interrupted"));
