@@ -13,7 +13,7 @@
 #include <inttypes.h>
 
 #include "play/cast_text_priv.h"
-#include "play/clean_priv.h"
+#include "play/clean.h"
 
 enum {
     COLS = 80,

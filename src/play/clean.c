@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "play/clean_priv.h"
+#include "play/clean.h"
 
 #include "base/utf8.h"
 #include "term/width.h"

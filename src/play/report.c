@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "play/clean_priv.h"
+#include "play/clean.h"
 #include "play/kept_priv.h"
 #include "play/mask_priv.h"
 #include "play/merge_priv.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "play/title.h"
 
-#include "play/clean_priv.h"
+#include "play/clean.h"
 
 int
 play_title(struct redact *redact, const char *text, struct buf *out)

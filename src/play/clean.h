@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* clean_priv.h -- texts that people gave, as a document may have them. */
-#ifndef PLAY_CLEAN_PRIV_H
-#define PLAY_CLEAN_PRIV_H
+/* clean.h -- texts that people gave, as a document may have them. */
+#ifndef PLAY_CLEAN_H
+#define PLAY_CLEAN_H
 
 #include <stdbool.h>
 
