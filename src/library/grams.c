@@ -98,7 +98,7 @@ grams_asked(struct view text, struct buf *ret)
     uint32_t grams[GRAMS_ASKED_MAX];
     uint8_t words[GRAMS_ASKED_MAX * WORD_BYTES], *to = words;
     for (size_t i = 0; i < taken; i++) {
-        size_t at = taken < 2 ? 0 : (count - 1) / (taken - 1) * i;
+        size_t at = taken < 2 ? 0 : (count - 1) * i / (taken - 1);
         uint32_t gram = gram_at(text.p + at);
         bool is_new = !has_newline(gram);
         for (size_t k = 0; k < kept && is_new; k++)

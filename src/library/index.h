@@ -45,10 +45,15 @@ int library_forget(const char *home, const char *id, struct err *err);
 int library_pending(struct store *s, const char *home, struct buf *ret_missing,
                     struct buf *ret_gone, struct err *err);
 
-/* Called with each session that is done; r < 0: it failed, err tells. */
+/* Called with each session that is done, the at-th of count; r < 0: it failed, err tells.
+ */
 typedef void (*library_each_fn)(void *ctx, const char *id, int r,
                                 const struct library_indexed *done, const struct err *err,
                                 size_t at, size_t count);
+/* All of that: what is gone is taken out, what is missing put in. A session that fails
+ * does not stop the others. */
+int library_index_pending(struct store *s, const char *home, struct redact *redact,
+                          library_each_fn each, void *ctx, struct err *err);
 /* Everything anew, into a new file, swapped in when it is whole. A session that fails
  * does not stop the others. */
 int library_reindex(const char *home, struct redact *redact, library_each_fn each,

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * index.c -- one session into the library.
+ *
+ * The long part, reading the recording, comes before the change is begun: others write
+ * meanwhile.
+ */
+#include "library/index_priv.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "library/events.h"
+#include "library/fill_priv.h"
+#include "library/mask_priv.h"
+#include "session/hold.h"
+
+enum { HOLD_WAIT_MS = LIBRARY_WAIT_LOOK_MS };
+
+int
+library_db_path(const char *home, struct buf *ret)
+{
+    return buf_printf(ret, "%s/library.db", home);
+}
+
+/* -- what there is to know of it -- */
+
+struct known {
+    struct library_session session; /* masked */
+    struct play_loaded loaded;
+    struct play_events events; /* all, wherever they stand */
+    struct buf tape_path;
+    bool has_tape;
+    bool is_damaged;
+};
+
+static void
+known_release(struct known *k)
+{
+    library_session_release(&k->session);
+    play_loaded_release(&k->loaded);
+    play_events_release(&k->events);
+    buf_release(&k->tape_path);
+}
+
+static void
+on_notice(void *ctx, const struct tape_notice *n)
+{
+    struct known *k = ctx;
+    k->is_damaged |= n->kind != TAPE_NOTE_WARNING;
+}
+
+/* Damage that no notice has told of: bytes that nobody owned up to. */
+static bool
+has_hole(const struct play_loaded *l)
+{
+    const struct play_gap *gaps = (const void *)l->gaps.p;
+    for (size_t i = 0; i < l->gaps.n / sizeof(*gaps); i++)
+        if (!gaps[i].is_recorded)
+            return true;
+    return false;
+}
+
+static int
+load(struct known *k, const struct tape_progress *progress, struct err *err)
+{
+    const struct play_load_options opt = {
+        .cols = k->session.facts.cols,
+        .rows = k->session.facts.rows,
+        .notice = on_notice,
+        .ctx = k,
+        .progress = progress,
+    };
+    int r = play_load(&k->loaded, tape_io_files(), buf_str(&k->tape_path), &opt, err);
+    k->has_tape = r == 0;
+    k->is_damaged |= !k->has_tape || !k->loaded.records || has_hole(&k->loaded);
+    return r == ERR_MISSING ? 0 : r; /* then its facts are all there is */
+}
+
+static int
+join_events(struct known *k, struct err *err)
+{
+    struct library_found found = { 0 };
+    AUTO(library_events) beside = { 0 };
+    uint64_t left_out = 0;
+    int r = buf_append(&found.tape_path, k->tape_path.p, k->tape_path.n);
+    if (!r)
+        r = library_events(&found, &beside, err);
+    library_found_release(&found);
+    if (r < 0)
+        return r;
+    k->is_damaged |= beside.snapshots.lines || beside.instructions.lines ||
+                     beside.snapshots.error < 0 || beside.instructions.error < 0;
+    r = play_events_join(&k->events, &k->loaded.events, &left_out);
+    if (!r)
+        r = play_events_join(&k->events, &beside.events, &left_out);
+    if (r < 0)
+        return err_code(err, r, "cannot keep the snapshots of '%s'", k->session.facts.id);
+    play_events_sort(&k->events);
+    return 0;
+}
+
+static int
+learn(struct known *k, const char *home, const char *id, struct redact *redact,
+      const struct tape_progress *progress, struct err *err)
+{
+    k->tape_path.ceiling = PATH_MAX;
+    int r = library_session_read(&k->session, home, id, err);
+    if (!r)
+        r = mask_facts(&k->session, redact, err);
+    if (!r && buf_printf(&k->tape_path, "%s/sessions/%s/session.ahr", home, id) < 0)
+        r = err_code(err, k->tape_path.failed, "cannot look into session '%s'", id);
+    if (!r)
+        r = load(k, progress, err);
+    return r < 0 ? r : join_events(k, err);
+}
+
+/* -- into the library -- */
+
+static int
+put(struct store *s, struct known *k, struct redact *redact, struct library_indexed *ret,
+    struct err *err)
+{
+    struct store_session *row = &k->session.facts;
+    int64_t key;
+    row->lines = row->text_bytes = 0;
+    row->is_damaged = ret->is_damaged = k->is_damaged;
+    if (row->bytes == UINT64_MAX && k->has_tape)
+        row->bytes = k->loaded.total_bytes;
+    int r = fill_remove(s, row->id, err);
+    if (!r)
+        r = store_session_put(s, row, &key, err);
+    if (!r)
+        r = fill_moments(s, key, &k->events, redact, err);
+    if (!r && k->has_tape)
+        r = fill_lines(s, key, &k->loaded, buf_str(&k->tape_path), redact, ret, err);
+    row->lines = ret->lines;
+    row->text_bytes = ret->text_bytes;
+    return r < 0 ? r : store_session_put(s, row, &key, err);
+}
+
+static int
+change(struct store *s, struct known *k, struct redact *redact,
+       struct library_indexed *ret, struct err *err)
+{
+    struct library_indexed done = { 0 };
+    int r = store_begin(s, err);
+    if (r < 0)
+        return r;
+    r = put(s, k, redact, &done, err);
+    if (!r)
+        r = store_commit(s, err);
+    if (r < 0)
+        store_rollback(s);
+    else
+        *ret = done;
+    return r;
+}
+
+int
+index_drop(struct store *s, const char *id, struct err *err)
+{
+    int r = store_begin(s, err);
+    if (r < 0)
+        return r;
+    r = fill_remove(s, id, err);
+    if (!r)
+        r = store_commit(s, err);
+    if (r < 0)
+        store_rollback(s);
+    return r;
+}
+
+int
+index_session(struct store *s, const char *home, const char *id, struct redact *redact,
+              const struct tape_progress *progress, struct library_indexed *ret,
+              bool *ret_is_store, struct err *err)
+{
+    AUTO(known) k = { 0 };
+    *ret_is_store = false;
+    int hold = session_hold(home, id, HOLD_WAIT_MS, err);
+    if (hold == ERR_MISSING) {
+        int dropped = index_drop(s, id, err);
+        *ret_is_store = dropped < 0;
+        return dropped < 0 ? dropped : err_set(err, ERR_MISSING, "no session '%s'", id);
+    }
+    if (hold < 0)
+        return hold;
+    int r = learn(&k, home, id, redact, progress, err);
+    if (!r) {
+        r = change(s, &k, redact, ret, err);
+        *ret_is_store = r < 0;
+    }
+    close(hold);
+    return r;
+}
+
+int
+library_index(struct store *s, const char *home, const char *id, struct redact *redact,
+              const struct tape_progress *progress, struct library_indexed *ret,
+              struct err *err)
+{
+    bool is_store;
+    return index_session(s, home, id, redact, progress, ret, &is_store, err);
+}
+
+int
+library_forget(const char *home, const char *id, struct err *err)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct store *s;
+    if (library_db_path(home, &path) < 0)
+        return err_code(err, path.failed, "cannot open the library of '%s'", home);
+    if (access(buf_str(&path), F_OK) < 0 && errno == ENOENT)
+        return 0;
+    int r = store_open(&s, buf_str(&path), STORE_WRITE, LIBRARY_WAIT_MS, err);
+    if (r < 0)
+        return r;
+    r = index_drop(s, id, err);
+    store_close(s);
+    return r;
+}
