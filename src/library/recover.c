@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "library/damaged.h"
 #include "library/ids_priv.h"
 #include "library/snapshots_priv.h"
 #include "session/folder.h"
@@ -33,24 +34,6 @@ has_bytes(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && st.st_size > 0;
-}
-
-/* Is there anything in the recording's files, or in what repair has set aside? */
-static bool
-is_empty(const char *tape_path)
-{
-    AUTO(buf) suffixes = { 0 };
-    AUTO(buf) path = { 0 };
-    struct tape_io *io = tape_io_files();
-    bool has_any = has_bytes(tape_path) || io->ops->list(io, tape_path, &suffixes) < 0;
-    for (size_t at = 0; !has_any && at < suffixes.n;) {
-        const char *suffix = (const char *)suffixes.p + at;
-        buf_clear(&path);
-        has_any = buf_printf(&path, "%s%s", tape_path, suffix) < 0 ||
-                  has_bytes(buf_str(&path));
-        at += strlen(suffix) + 1;
-    }
-    return !has_any;
 }
 
 static int
@@ -86,7 +69,8 @@ recover(struct session_folder *f, bool is_dry_run, const struct tape_progress *p
                                    ret, err);
     if (r < 0 && r != ERR_MISSING)
         return r;
-    bool is_nothing = r == ERR_MISSING || (!ret->blocks && is_empty(f->tape_path));
+    bool is_nothing = r == ERR_MISSING ||
+                      (!ret->blocks && !library_has_bytes(f->tape_path));
     if (is_dry_run)
         return is_nothing;
     if (is_ours && (!is_nothing || (f->is_outside && has_bytes(f->meta_path)))) {

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "library/damaged.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "tape/reader.h"
+
+enum { NAMES_MAX = 100 }; /* of one id in damaged/ */
+
+/* -- what is one -- */
+
+static bool
+has_bytes(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && st.st_size > 0;
+}
+
+bool
+library_has_bytes(const char *tape_path)
+{
+    AUTO(buf) suffixes = { 0 };
+    AUTO(buf) path = { 0 };
+    struct tape_io *io = tape_io_files();
+    bool has_any = has_bytes(tape_path) || io->ops->list(io, tape_path, &suffixes) < 0;
+    for (size_t at = 0; !has_any && at < suffixes.n;) {
+        const char *suffix = (const char *)suffixes.p + at;
+        buf_clear(&path);
+        has_any = buf_printf(&path, "%s%s", tape_path, suffix) < 0 ||
+                  has_bytes(buf_str(&path));
+        at += strlen(suffix) + 1;
+    }
+    return has_any;
+}
+
+/* Not damaged, as far as anybody here can tell. */
+static bool
+is_newer(const char *tape_path)
+{
+    uint8_t head[TAPE_BLOCK_HEAD];
+    struct tape_block block;
+    int fd = open(tape_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd < 0 ? 0 : pread(fd, head, sizeof(head), 0);
+    if (fd >= 0)
+        close(fd);
+    return n == sizeof(head) && tape_block_parse(head, &block) == tape_block_bad_version;
+}
+
+int
+library_is_ruin(const char *tape_path, struct err *err)
+{
+    struct tape_reader *reader;
+    struct tape_piece piece;
+    int r = tape_reader_open(&reader, tape_io_files(), tape_path,
+                             &(struct tape_reader_options){ 0 }, err);
+    if (r < 0)
+        return r;
+    bool has_good = tape_reader_next_piece(reader, &piece);
+    r = has_good ? 0 : tape_reader_error(reader);
+    tape_reader_close(reader);
+    if (r < 0)
+        return err_code(err, r, "cannot read '%s'", tape_path);
+    return !has_good && library_has_bytes(tape_path) && !is_newer(tape_path);
+}
+
+/* -- where it goes -- */
+
+/* Takes the place of nothing, where the file system knows how: else an empty folder at
+ * most, for a folder that is not empty stays. */
+static int
+give_name(const char *from, const char *to)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -errno;
+    return rename(from, to) < 0 ? -errno : 0;
+}
+
+static int
+move(const char *from, const char *to, struct buf *ret_path)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    int r = -EEXIST;
+    for (unsigned i = 1; i <= NAMES_MAX && (r == -EEXIST || r == -ENOTEMPTY); i++) {
+        buf_clear(&path);
+        r = i == 1 ? buf_puts(&path, to) : buf_printf(&path, "%s.%u", to, i);
+        if (!r)
+            r = give_name(from, buf_str(&path));
+    }
+    if (!r)
+        r = file_sync_dir(from);
+    if (!r)
+        r = file_sync_dir(buf_str(&path));
+    return r < 0 || !ret_path ? r : buf_puts(ret_path, buf_str(&path));
+}
+
+int
+library_set_aside(const char *home, const char *kind, const char *id,
+                  struct buf *ret_path, struct err *err)
+{
+    AUTO(buf) from = { .ceiling = PATH_MAX };
+    AUTO(buf) dir = { .ceiling = PATH_MAX };
+    AUTO(buf) to = { .ceiling = PATH_MAX };
+    buf_printf(&from, "%s/%s/%s", home, kind, id);
+    buf_printf(&dir, "%s/damaged", home);
+    buf_printf(&to, "%s/damaged/%s", home, id);
+    int r = from.failed | dir.failed | to.failed ? -ENAMETOOLONG
+                                                 : file_make_dirs(buf_str(&dir));
+    if (!r)
+        r = move(buf_str(&from), buf_str(&to), ret_path);
+    return r < 0 ? err_code(err, r, "cannot move '%s/%s/%s' to '%s/damaged'", home, kind,
+                            id, home)
+                 : 0;
+}
