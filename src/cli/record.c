@@ -16,6 +16,7 @@
 #include "cli/ending.h"
 #include "cli/option.h"
 #include "cli/session.h"
+#include "cli/upkeep.h"
 #include "host/host.h"
 #include "library/find.h"
 #include "pty/child.h"
@@ -28,7 +29,7 @@
 struct args {
     const char *out_file, *points, *name, *role, *task, *parent, *ipc;
     uint64_t quality, block_ms, cols, rows;
-    int view, sync;
+    int view, sync, upkeep;
     bool is_forced, allows_self, keeps_input, is_redacting, is_detachable, is_background,
         is_quiet;
 };
@@ -371,6 +372,7 @@ prepare(struct record *rec, char **argv, struct err *err)
     h->out_file = a->out_file ? buf_str(&rec->out_file) : NULL;
     h->is_forced = a->is_forced;
     h->points_path = a->points ? buf_str(&rec->points) : NULL;
+    h->is_indexed = a->upkeep != CLI_UPKEEP_OFF;
     h->argv = argv;
     h->envp = environ;
     h->cwd = rec->cwd.n ? buf_str(&rec->cwd) : NULL;
@@ -509,6 +511,8 @@ static const struct cli_option options[] = {
       0 },
     { "parent", 0, CLI_TEXT, offsetof(struct args, parent), "SESSION",
       "the session that it belongs to ($AHR_SESSION)", 0, 0 },
+    CLI_UPKEEP_OPTION(struct args, upkeep,
+                      "index the session at its end, in the background"),
     { "quiet", 'q', CLI_FLAG, offsetof(struct args, is_quiet), NULL,
       "say nothing but what went wrong", 0, 0 },
     { 0 },
@@ -521,7 +525,7 @@ const struct cli_command cli_record = {
     "[--view auto|on|off] [--input] [--redact] [--ipc auto|uds|tcp:HOST:PORT|off] "
     "[--allow-self] [--sync none|interval|block|always] "
     "[--detach] [--background] [--name NAME] [--role ROLE] [--task TEXT] "
-    "[--parent SESSION] [-q] -- CMD [ARG…]",
+    "[--parent SESSION] [--upkeep auto|off] [-q] -- CMD [ARG…]",
     "record a command on a terminal of its own",
     options,
     run,

@@ -12,10 +12,9 @@
 enum cli_upkeep { CLI_UPKEEP_AUTO, CLI_UPKEEP_OFF };
 
 /* A row of an option table; the struct has an int for it. */
-#define CLI_UPKEEP_OPTION(type, field)                                  \
-    {                                                                   \
-        "upkeep", 0, CLI_CHOICE, offsetof(type, field), "auto|off",     \
-            "recover and index in the background what is not yet", 0, 0 \
+#define CLI_UPKEEP_OPTION(type, field, help)                                   \
+    {                                                                          \
+        "upkeep", 0, CLI_CHOICE, offsetof(type, field), "auto|off", help, 0, 0 \
     }
 
 /* library_tend(), where that is wanted. What fails is not told: the next who looks tries

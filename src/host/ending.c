@@ -4,7 +4,7 @@
  *
  * The child has exited by itself, or was told to: then what is left in the PTY is read,
  * the recording finished, its facts written, its folder moved, its branch points made if
- * they were asked for, and the client told, in this order.
+ * they were asked for, its index begun, and the client told, in this order.
  */
 #include <errno.h>
 #include <signal.h>
@@ -233,6 +233,7 @@ on_leave(uv_timer_t *timer)
 void
 host_conclude(struct host *h)
 {
+    host_start_index(h);
     tell_end(h);
     uv_timer_start(&h->leave_timer, on_leave, LEAVE_MS, 0);
     host_try_leave(h);

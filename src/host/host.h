@@ -26,6 +26,7 @@ struct host_options {
     const char *out_file;    /* absolute; NULL: into the library */
     bool is_forced;          /* … in place of what is there */
     const char *points_path; /* absolute: where branch points go at the end; NULL: no */
+    bool is_indexed;         /* `ahr index` is started at the end */
 
     char *const *argv, *const *envp; /* of the command */
     const char *cwd, *name, *role, *task, *parent;

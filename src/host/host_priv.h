@@ -152,6 +152,7 @@ struct host {
 
     /* points.c */
     pid_t points_pid;   /* 0: none runs */
+    pid_t index_pid;    /* the same */
     int points_said_fd; /* its standard error; -1: none */
     bool is_points_late;
     struct stat points_old; /* what lay under the name before; zeroed: nothing */
@@ -288,6 +289,13 @@ void host_try_leave(struct host *h);
 bool host_make_points(struct host *h);
 /* SIGCHLD */
 void host_reap_points(struct host *h);
+
+/* -- index.c -- */
+
+/* All is in its place: it is to be indexed, by somebody else. */
+void host_start_index(struct host *h);
+/* SIGCHLD */
+void host_reap_index(struct host *h);
 
 /* -- program.c -- */
 

@@ -190,6 +190,7 @@ on_signal(uv_signal_t *signal, int signo)
     host_reap_mirror(h);
     host_reap(h);
     host_reap_points(h);
+    host_reap_index(h);
     host_loop_update(h);
 }
 

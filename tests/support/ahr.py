@@ -22,6 +22,7 @@ class Ahr:
                     if not k.startswith(("AHR_", "AH_RECORDER_", "XDG_"))
                     or k == "AHR_TEST_LONG"}
         self.env["HOME"] = str(self.dir / "home")
+        self.env["AHR_UPKEEP"] = "off"  # nothing goes on behind a test that is not about it
         return self
 
     def __exit__(self, *_):
