@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,8 +17,10 @@
 #include "cli/option.h"
 #include "cli/progress.h"
 #include "cli/session.h"
+#include "cli/upkeep.h"
 #include "library/import.h"
 #include "redact/own.h"
+#include "session/home.h"
 
 enum { DAMAGES_TOLD = 10 };
 
@@ -25,6 +28,7 @@ struct args {
     int format; /* 0: by what is in it */
     uint64_t cols, rows;
     const char *out_file, *name;
+    int upkeep;
     bool has_input, is_json;
 };
 
@@ -361,6 +365,14 @@ print(const struct import *im, struct library_imported *done, struct err *err)
     return r < 0 ? err_code(err, r, "cannot write to standard output") : 0;
 }
 
+static void
+index_later(const struct args *args, const char *id)
+{
+    AUTO(buf) home = { .ceiling = PATH_MAX };
+    if (session_home(&home, NULL) >= 0)
+        cli_index_later(args->upkeep, buf_str(&home), id);
+}
+
 static int
 import(struct import *im, struct redact *redact, struct err *err)
 {
@@ -387,6 +399,8 @@ import(struct import *im, struct redact *redact, struct err *err)
     r = library_import_finish(im->made, im->reader.end_ns, &done, err);
     if (r < 0)
         return r;
+    if (!args->out_file)
+        index_later(args, done.id);
     say_rest(im, &done);
     r = print(im, &done, err);
     return r < 0 ? r : lost ? CLI_DAMAGED : CLI_DONE;
@@ -445,6 +459,8 @@ static const struct cli_option options[] = {
       "terminal rows (as the file says, else 24)", 1, PLAY_IMPORT_SIZE_MAX },
     { "input", 0, CLI_FLAG, offsetof(struct args, has_input), NULL,
       "keep what was typed, too: it may hold passwords", 0, 0 },
+    CLI_UPKEEP_OPTION(struct args, upkeep,
+                      "index the session afterwards, in the background"),
     { "json", 0, CLI_FLAG, offsetof(struct args, is_json), NULL, "print facts as JSON", 0,
       0 },
     { 0 },
@@ -453,7 +469,7 @@ static const struct cli_option options[] = {
 const struct cli_command cli_import = {
     "import",
     "FILE [TIMING [TYPED]] [--format auto|cast|script|ttyrec] [--out-file FILE.ahr] "
-    "[--name NAME] [--cols N] [--rows N] [--input] [--json]",
+    "[--name NAME] [--cols N] [--rows N] [--input] [--upkeep auto|off] [--json]",
     "make a session from an asciicast, a typescript or a ttyrec file",
     options,
     run,
