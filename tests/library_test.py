@@ -189,17 +189,42 @@ def a_session_without_a_byte_is_removed():
 
 
 @test
-def bytes_that_cannot_be_used_are_not_removed():
+def what_cannot_be_read_at_all_goes_to_damaged():
     with Ahr(AHR) as a:
         home = Home(a)
         tail = bytearray((GOLDEN / "tails.ahr.tail-1").read_bytes())
         tail[60] ^= 1
         (home.folder("live", OLD) / "session.ahr.tail-1").write_bytes(tail)
         (home.folder("live", NEW) / "session.ahr").write_bytes(b"no recording")
-        done = a.run("recover", "--all")
-        assert done.returncode == 4 and b"holds no whole block" in done.stderr, done
-        left = [p.read_bytes() for p in home.dir.rglob("*") if p.is_file()]
-        assert bytes(tail) in left and b"no recording" in left
+        for sid in (OLD, NEW):
+            (home.dir / "live" / sid / "lock").touch()
+        (home.dir / "damaged" / NEW).mkdir(parents=True)
+        before = home.tree()
+        done = a.run("recover", "--all", "--dry-run")
+        assert done.returncode == 4 and home.tree() == before, done
+        assert done.stdout.decode() == "".join(
+            f"{s}: nothing of it can be read; would be moved to 'damaged'\n" for s in (OLD, NEW))
+        done = a.run("recover", "--all", "--json")
+        assert done.returncode == 4, done
+        assert [(d["session"], d["set_aside"], d["file"]) for d in json.loads(done.stdout)] == [
+            (OLD, True, None), (NEW, True, None)]
+        assert not list((home.dir / "live").iterdir()) and not (home.dir / "sessions").exists()
+        assert (home.dir / "damaged" / f"{NEW}.2" / "session.ahr").read_bytes() == b"no recording"
+        assert bytes(tail) in [p.read_bytes() for p in (home.dir / "damaged" / OLD).iterdir()]
+        assert meta_of(home.dir / "damaged" / OLD)["status"] == "interrupted"
+        assert a.run("recover", "--all").stderr == b"ahr recover: nothing to recover\n"
+
+
+@test
+def a_recording_of_a_newer_version_is_left_where_it_is():
+    with Ahr(AHR) as a:
+        home = Home(a)
+        newer = bytearray((GOLDEN / "smallest.ahr").read_bytes())
+        newer[4] = 2
+        (home.folder("live", NEW) / "session.ahr").write_bytes(newer)
+        before = home.tree()
+        assert "holds no whole block" in a.fails(4, "recover", "--all")
+        assert before.items() <= home.tree().items() and not (home.dir / "damaged").exists()
 
 
 @test

@@ -4,22 +4,38 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "cli/option.h"
 #include "cli/report.h"
+#include "library/catch_up.h"
+#include "session/home.h"
 
-/* path "": nothing was recorded, and the session is removed. */
+struct recover {
+    struct cli_report out; /* the first: it is what a report on one is given */
+    struct buf ids;        /* of those that are to be indexed */
+};
+
+/* What has become of one. */
+struct outcome {
+    const char *id, *path; /* path "": nothing was recorded, and the session is removed */
+    bool is_ruin;          /* nothing of it can be read */
+    bool is_dry_run;
+    struct tape_repair_report done;
+};
+
 static void
-json_report(struct json *j, const char *id, const char *path,
-            const struct tape_repair_report *r, bool is_dry_run)
+json_report(struct json *j, const struct outcome *o)
 {
+    const struct tape_repair_report *r = &o->done;
     json_open(j, '{');
-    if (*id)
-        json_key(j, "session"), json_str(j, id);
-    json_key(j, "file"), *path ? json_str(j, path) : json_none(j);
-    json_key(j, "changed"), json_bool(j, r->is_changed);
-    json_key(j, "dry_run"), json_bool(j, is_dry_run);
+    if (*o->id)
+        json_key(j, "session"), json_str(j, o->id);
+    json_key(j, "file"), *o->path ? json_str(j, o->path) : json_none(j);
+    json_key(j, "changed"), json_bool(j, r->is_changed || o->is_ruin);
+    json_key(j, "dry_run"), json_bool(j, o->is_dry_run);
+    json_key(j, "set_aside"), json_bool(j, o->is_ruin);
     json_key(j, "blocks"), json_u64(j, r->blocks);
     json_key(j, "sealed_blocks"), json_u64(j, r->sealed_blocks);
     json_key(j, "sealed_records"), json_u64(j, r->sealed_records);
@@ -69,30 +85,46 @@ text_report(struct buf *out, const char *path, const struct tape_repair_report *
     }
 }
 
+static void
+add_report(struct cli_report *out, const struct outcome *o)
+{
+    const char *would = o->is_dry_run ? "would be " : "";
+    if (out->is_json)
+        json_report(&out->json, o);
+    else if (o->is_ruin)
+        buf_printf(&out->text, "%s: nothing of it can be read; %smoved to 'damaged'",
+                   o->id, would);
+    else if (*o->path)
+        text_report(&out->text, o->path, &o->done, o->is_dry_run);
+    else
+        buf_printf(&out->text, "%s: nothing was recorded, %sremoved", o->id, would);
+}
+
 static int
 report(struct cli_report *out, struct library_found *session,
        const struct tape_progress *step, struct err *err)
 {
     AUTO(buf) moved = { 0 };
-    struct tape_repair_report done;
-    const char *path = buf_str(&session->tape_path);
+    struct recover *rec = (struct recover *)out;
+    bool is_dry_run = out->is_dry_run;
+    struct outcome o = { .id = session->id,
+                         .path = buf_str(&session->tape_path),
+                         .is_dry_run = is_dry_run };
     /* --all means what is in live/, even if sessions/ has one of the same id. */
     bool is_live = session->is_live || out->is_all;
-    int r = is_live
-                ? library_recover(session->id, out->is_dry_run, step, &done, &moved, err)
-                : tape_repair(tape_io_files(), path, out->is_dry_run, step, &done, err);
+    int r = is_live ? library_recover(o.id, is_dry_run, step, &o.done, &moved, err)
+            : *o.id
+                ? library_mend(o.id, is_dry_run, step, &o.done, err)
+                : tape_repair(tape_io_files(), o.path, is_dry_run, step, &o.done, err);
     if (r < 0)
         return r;
-    if (is_live)
-        path = buf_str(&moved);
-    if (out->is_json)
-        json_report(&out->json, session->id, path, &done, out->is_dry_run);
-    else if (*path)
-        text_report(&out->text, path, &done, out->is_dry_run);
-    else
-        buf_printf(&out->text, "%s: nothing was recorded, %s", session->id,
-                   out->is_dry_run ? "would be removed" : "removed");
-    return done.damages || done.bad_tails ? CLI_DAMAGED : CLI_DONE;
+    o.is_ruin = r > 0;
+    if (is_live || o.is_ruin)
+        o.path = buf_str(&moved);
+    if (*o.id && *o.path && o.done.is_changed && !is_dry_run)
+        buf_append(&rec->ids, o.id, sizeof(session->id));
+    add_report(out, &o);
+    return o.is_ruin || o.done.damages || o.done.bad_tails ? CLI_DAMAGED : CLI_DONE;
 }
 
 static int
@@ -115,17 +147,42 @@ recover_all(struct cli_report *out, const struct cli_command *self, struct err *
     return r;
 }
 
+/* The sessions that were recovered, and with --all whatever else waits for it. What
+ * fails does not make the recovery a failure: the next who looks has it done. */
+static void
+index_them(struct recover *rec, const struct cli_command *self)
+{
+    AUTO(buf) home = { .ceiling = PATH_MAX };
+    struct err err;
+    if (rec->out.is_dry_run || (!rec->ids.n && !rec->out.is_all))
+        return;
+    struct library_catch_up what = { .ids = &rec->ids,
+                                     .is_all = rec->out.is_all,
+                                     .has_keyframes = true,
+                                     .wait_ms = LIBRARY_WAIT_MS };
+    int r = session_home(&home, &err);
+    if (!r)
+        r = library_catch_up(buf_str(&home), &what, &err);
+    if (r)
+        cli_say(self, "not indexed yet: %s", err.text);
+}
+
 static int
 run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
-    struct cli_report out = { 0 };
-    int count, r = cli_parse(self, argc, argv, &out, &count, err);
+    struct recover rec = { 0 };
+    struct cli_report *out = &rec.out;
+    int count, r = cli_parse(self, argc, argv, out, &count, err);
     if (r)
         return r;
-    if (out.is_all && count)
+    if (out->is_all && count)
         return err_set(err, ERR_USAGE, "give sessions, or --all, not both");
-    return out.is_all ? recover_all(&out, self, err)
-                      : cli_report_sessions(&out, self, count, argv, report, err);
+    r = out->is_all ? recover_all(out, self, err)
+                    : cli_report_sessions(out, self, count, argv, report, err);
+    if (r >= 0)
+        index_them(&rec, self);
+    buf_release(&rec.ids);
+    return r;
 }
 
 static const struct cli_option options[] = {

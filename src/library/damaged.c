@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "session/folder.h"
 #include "tape/reader.h"
 
 enum { NAMES_MAX = 100 }; /* of one id in damaged/ */
@@ -86,19 +87,16 @@ give_name(const char *from, const char *to)
 static int
 move(const char *from, const char *to, struct buf *ret_path)
 {
-    AUTO(buf) path = { .ceiling = PATH_MAX };
     int r = -EEXIST;
     for (unsigned i = 1; i <= NAMES_MAX && (r == -EEXIST || r == -ENOTEMPTY); i++) {
-        buf_clear(&path);
-        r = i == 1 ? buf_puts(&path, to) : buf_printf(&path, "%s.%u", to, i);
+        buf_clear(ret_path);
+        r = i == 1 ? buf_puts(ret_path, to) : buf_printf(ret_path, "%s.%u", to, i);
         if (!r)
-            r = give_name(from, buf_str(&path));
+            r = give_name(from, buf_str(ret_path));
     }
     if (!r)
         r = file_sync_dir(from);
-    if (!r)
-        r = file_sync_dir(buf_str(&path));
-    return r < 0 || !ret_path ? r : buf_puts(ret_path, buf_str(&path));
+    return r < 0 ? r : file_sync_dir(to);
 }
 
 int
@@ -108,13 +106,18 @@ library_set_aside(const char *home, const char *kind, const char *id,
     AUTO(buf) from = { .ceiling = PATH_MAX };
     AUTO(buf) dir = { .ceiling = PATH_MAX };
     AUTO(buf) to = { .ceiling = PATH_MAX };
+    AUTO(buf) path = { .ceiling = PATH_MAX };
     buf_printf(&from, "%s/%s/%s", home, kind, id);
     buf_printf(&dir, "%s/damaged", home);
     buf_printf(&to, "%s/damaged/%s", home, id);
     int r = from.failed | dir.failed | to.failed ? -ENAMETOOLONG
                                                  : file_make_dirs(buf_str(&dir));
     if (!r)
-        r = move(buf_str(&from), buf_str(&to), ret_path);
+        r = move(buf_str(&from), buf_str(&to), &path);
+    if (!r) {
+        session_folder_strip(buf_str(&path));
+        r = ret_path ? buf_puts(ret_path, buf_str(&path)) : 0;
+    }
     return r < 0 ? err_code(err, r, "cannot move '%s/%s/%s' to '%s/damaged'", home, kind,
                             id, home)
                  : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * damaged.h -- <home>/damaged: sessions of which nothing at all can be read, out of the
- * way of the others, with all their files as they were found.
+ * way of the others, with all their bytes.
  *
  * A session that is whole in part is not one of them, nor is one whose files could not be
  * read this time (no permission, a disk that fails, no memory), nor one of a newer ahr.

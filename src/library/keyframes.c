@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "play/player.h"
+#include "session/hold.h"
 #include "session/home.h"
 
 #define NAME "keyframes"
@@ -161,4 +163,41 @@ library_keyframes_path(const struct library_found *f, struct buf *ret)
     if (is_in_library(path))
         return buf_printf(ret, "%.*s/" NAME, (int)file_dir_len(path), path);
     return put_in_cache(path, ret);
+}
+
+/* -- made -- */
+
+static int
+walk(const char *tape_path, const char *path, struct err *err)
+{
+    struct play_player *p;
+    int r = play_open(&p, tape_io_files(), tape_path,
+                      &(struct play_options){ .keyframes_path = path }, err);
+    if (r < 0)
+        return r;
+    bool is_long = play_extent(p).total_bytes >= LIBRARY_KEYFRAMES_WORTH;
+    if (is_long)
+        r = play_index(p);
+    if (is_long && r >= 0)
+        r = play_work_all(p);
+    play_close(p);
+    if (r < 0)
+        return err_code(err, r, "cannot go through '%s'", tape_path);
+    return is_long && access(path, F_OK) == 0;
+}
+
+int
+library_keyframes_make(const char *home, const char *id, struct err *err)
+{
+    AUTO(buf) tape = { .ceiling = PATH_MAX };
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    if (buf_printf(&tape, "%s/sessions/%s/session.ahr", home, id) < 0 ||
+        buf_printf(&path, "%s/sessions/%s/" NAME, home, id) < 0)
+        return err_code(err, -ENAMETOOLONG, "cannot read session '%s'", id);
+    int hold = session_hold(home, id, 0, err);
+    if (hold < 0)
+        return hold;
+    int r = walk(buf_str(&tape), buf_str(&path), err);
+    close(hold);
+    return r;
 }

@@ -11,11 +11,14 @@
 
 #include <limits.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "library/damaged.h"
 #include "library/ids_priv.h"
+#include "library/index.h"
 #include "library/snapshots_priv.h"
 #include "session/folder.h"
+#include "session/hold.h"
 #include "session/home.h"
 #include "session/meta.h"
 #include "tape/verify.h"
@@ -53,8 +56,53 @@ tell_end(const struct session_folder *f, struct err *err)
     return r;
 }
 
-/* The folder is ours. Returns 1 when nothing was recorded: then it is gone, but what
- * stands at an out-file stays. */
+/* What has become of it. */
+enum outcome { SEALED, NOTHING, RUIN };
+
+/* r is what repair gave. */
+static int
+judge(const struct session_folder *f, int r, const struct tape_repair_report *done,
+      struct err *err)
+{
+    if (r == ERR_MISSING)
+        return NOTHING;
+    if (r == ERR_DAMAGED && !f->is_outside) {
+        struct err why;
+        int is_ruin = library_is_ruin(f->tape_path, &why);
+        if (is_ruin < 0)
+            *err = why;
+        return is_ruin < 0 ? is_ruin : is_ruin ? RUIN : r;
+    }
+    if (r < 0 || done->blocks)
+        return r < 0 ? r : SEALED;
+    if (!library_has_bytes(f->tape_path))
+        return NOTHING;
+    /* Tails that were cut in their first record hold nothing, but are still there in a
+     * dry run. */
+    bool is_kept = done->torn_bytes || done->bad_tails || done->damages;
+    return !is_kept ? NOTHING : f->is_outside ? SEALED : RUIN;
+}
+
+/* To sessions/, or to damaged/; or it is removed, but what stands at an out-file stays.
+ */
+static int
+put_away(struct session_folder *f, enum outcome what, bool is_ours, struct err *err)
+{
+    bool is_kept = what != NOTHING || (f->is_outside && has_bytes(f->meta_path));
+    if (!is_ours || !is_kept) {
+        session_folder_discard(f);
+        return 0;
+    }
+    int r = what == SEALED ? snapshots_complete(f->tape_path, err) : 0;
+    if (!r)
+        r = tell_end(f, err);
+    if (r < 0)
+        return r;
+    return what == RUIN ? library_set_aside(f->home, "live", f->id, NULL, err)
+                        : session_folder_finish(f, err);
+}
+
+/* The folder is ours. */
 static int
 recover(struct session_folder *f, bool is_dry_run, const struct tape_progress *progress,
         struct tape_repair_report *ret, struct err *err)
@@ -67,22 +115,12 @@ recover(struct session_folder *f, bool is_dry_run, const struct tape_progress *p
     int r = !is_ours ? ERR_MISSING
                      : tape_repair(tape_io_files(), f->tape_path, is_dry_run, progress,
                                    ret, err);
-    if (r < 0 && r != ERR_MISSING)
+    r = judge(f, r, ret, err);
+    if (r < 0 || is_dry_run)
         return r;
-    bool is_nothing = r == ERR_MISSING ||
-                      (!ret->blocks && !library_has_bytes(f->tape_path));
-    if (is_dry_run)
-        return is_nothing;
-    if (is_ours && (!is_nothing || (f->is_outside && has_bytes(f->meta_path)))) {
-        r = is_nothing ? 0 : snapshots_complete(f->tape_path, err);
-        if (!r)
-            r = tell_end(f, err);
-        if (!r)
-            r = session_folder_finish(f, err);
-        return r < 0 ? r : is_nothing;
-    }
-    session_folder_discard(f);
-    return 1;
+    enum outcome what = (enum outcome)r;
+    r = put_away(f, what, is_ours, err);
+    return r < 0 ? r : (int)what;
 }
 
 int
@@ -92,6 +130,8 @@ library_recover(const char *id, bool is_dry_run, const struct tape_progress *pro
     AUTO(buf) home = { .ceiling = PATH_MAX };
     AUTO(session_folder) f = { .lock_fd = -1 };
     struct tape_repair_report report = { 0 };
+    struct err ignored;
+    err = err ? err : &ignored;
     if (!session_id_is(id)) /* or any folder could be taken for a session */
         return err_set(err, ERR_MISSING, "no session '%s'", id);
     int r = session_home(&home, err);
@@ -101,12 +141,67 @@ library_recover(const char *id, bool is_dry_run, const struct tape_progress *pro
         r = recover(&f, is_dry_run, progress, &report, err);
     if (r < 0)
         return r;
-    if (!r && buf_puts(ret_path, f.tape_path) < 0)
+    if (r == SEALED && buf_puts(ret_path, f.tape_path) < 0)
         return err_code(err, ret_path->failed, "cannot tell where '%s' is", id);
     report.is_changed = true; /* at least it moves */
     *ret = report;
-    return 0;
+    return r == RUIN;
 }
+
+/* -- stored ones -- */
+
+/* A library that is damaged knows nothing, until it is made anew of what is here. */
+static int
+forget(const char *home, const char *id, struct err *err)
+{
+    int r = library_forget(home, id, err);
+    return r == ERR_DAMAGED ? 0 : r;
+}
+
+/* Held. First it is only looked at: a session that is whole stays in the index. */
+static int
+mend(const char *home, const char *id, const char *path, bool is_dry_run,
+     const struct tape_progress *progress, struct tape_repair_report *ret,
+     struct err *err)
+{
+    struct tape_io *io = tape_io_files();
+    struct err why;
+    int r = tape_repair(io, path, true, progress, ret, err);
+    bool is_ruin = r == ERR_DAMAGED && library_is_ruin(path, &why) == 1;
+    if (is_dry_run || (!is_ruin && (r < 0 || !ret->is_changed)))
+        return is_ruin ? 1 : r;
+    r = forget(home, id, err);
+    if (r < 0)
+        return r;
+    if (!is_ruin)
+        return tape_repair(io, path, false, progress, ret, err);
+    r = library_set_aside(home, "sessions", id, NULL, err);
+    return r < 0 ? r : 1;
+}
+
+int
+library_mend(const char *id, bool is_dry_run, const struct tape_progress *progress,
+             struct tape_repair_report *ret, struct err *err)
+{
+    AUTO(buf) home = { .ceiling = PATH_MAX };
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct tape_repair_report report = { 0 };
+    int r = session_home(&home, err);
+    if (r < 0)
+        return r;
+    if (buf_printf(&path, "%s/sessions/%s/session.ahr", buf_str(&home), id) < 0)
+        return err_code(err, path.failed, "cannot read session '%s'", id);
+    int hold = session_hold(buf_str(&home), id, LIBRARY_WAIT_MS, err);
+    if (hold < 0)
+        return hold;
+    r = mend(buf_str(&home), id, buf_str(&path), is_dry_run, progress, &report, err);
+    close(hold);
+    if (r >= 0)
+        *ret = report;
+    return r;
+}
+
+/* -- those that there are -- */
 
 int
 library_interrupted(struct buf *ret_ids, struct err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recover.h -- sessions whose recorder has vanished: sealed, marked `interrupted`, and
- * moved from live/ to sessions/.
+ * moved from live/ to sessions/; and stored ones that are not whole, mended.
  *
  * The lock of a session is held while it is worked on; one that is being recorded is left
  * alone. Killed at any point and started again, the result is the same.
@@ -17,11 +17,20 @@
  * is when there was not one byte: then the session is removed. Each snapshot of the
  * recording has its line afterwards. The meta gets `interrupted`, the bytes that the
  * recording holds, and its last record's time as its end, unless it tells of an end
- * already. ERR_BUSY while it is being recorded.
+ * already. 1 when there are bytes and nothing of them can be read: its folder is in
+ * damaged/ then. ERR_BUSY while it is being recorded.
  */
 int library_recover(const char *id, bool is_dry_run, const struct tape_progress *progress,
                     struct tape_repair_report *ret, struct buf *ret_path,
                     struct err *err);
+/*
+ * Makes the stored session `id` whole. Where there is something to do, it is taken out of
+ * the index first: who calls this has it indexed afterwards (ret->is_changed). 1 when
+ * nothing of it can be read: its folder is in damaged/ then. ERR_BUSY while somebody is
+ * at it, or at the library.
+ */
+int library_mend(const char *id, bool is_dry_run, const struct tape_progress *progress,
+                 struct tape_repair_report *ret, struct err *err);
 /* The ids in live/ whose recorder is gone, NUL-terminated each, oldest first. What a
  * recorder left before it had begun (live/.new-*) and nobody holds is removed. */
 int library_interrupted(struct buf *ret_ids, struct err *err);

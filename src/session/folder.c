@@ -318,6 +318,13 @@ remove_own(const char *dir)
     }
 }
 
+void
+session_folder_strip(const char *dir)
+{
+    session_sockets_remove(dir);
+    remove_own(dir);
+}
+
 static int
 move_to_sessions(struct session_folder *f, struct err *err)
 {

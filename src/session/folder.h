@@ -40,6 +40,9 @@ int session_folder_stage(struct session_folder *ret, const char *home, const cha
  * removed; its sockets are, in any case. The paths in *f follow. The lock is let go, also
  * when it fails; one that a killed process has left in sessions/<id> means nothing. */
 int session_folder_finish(struct session_folder *f, struct err *err);
+/* Removes from a session's folder what only its recorder had use for: lock, reserve and
+ * sockets. */
+void session_folder_strip(const char *dir);
 /* Nothing was recorded after all: removes live/<id> with what is in it. */
 void session_folder_discard(struct session_folder *f);
 void session_folder_release(struct session_folder *f);

@@ -50,7 +50,7 @@ class Bench:
         self.dir = scratch
         self.size = size
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("AHR_", "XDG_"))}
-        self.env.update(HOME=str(scratch), AHR_HOME=str(scratch / "ahr"))
+        self.env.update(HOME=str(scratch), AHR_HOME=str(scratch / "ahr"), AHR_UPKEEP="off")
 
     def tool(self, name, *args):
         return [str(self.bin / name), *map(str, args)]
