@@ -574,6 +574,47 @@ the_cache_of_keyframes_does_not_grow_without_end(void **state)
     assert_int_equal(access(CACHED "98", F_OK), 0);
 }
 
+/* A stored session of that many bytes, 64 KiB a block. */
+static void
+add_long(const char *id, size_t bytes)
+{
+    static const uint8_t text[65536] = "\x1b[31mtext\r\n";
+    AUTO(buf) path = { 0 };
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
+    struct tape_writer_status st;
+    struct tape_writer *w;
+    opt.block_bytes = sizeof(text);
+    buf_printf(&path, SESSIONS "%s", id);
+    assert_int_equal(file_make_dirs(buf_str(&path)), 0);
+    buf_puts(&path, "/session.ahr");
+    assert_int_equal(tape_writer_open(&w, tape_io_files(), buf_str(&path), &opt, NULL),
+                     0);
+    for (size_t at = 0; at < bytes; at += sizeof(text)) {
+        struct tape_record rec = { .tag = TAPE_DATA,
+                                   .ts_ns = KIT_START + at,
+                                   .bytes = { text, sizeof(text) } };
+        assert_int_equal(tape_writer_append(w, rec), TAPE_SAVED);
+    }
+    assert_int_equal(tape_writer_finish(w, KIT_START + bytes, &st, NULL), 0);
+}
+
+static void
+keyframes_are_made_where_they_help(void **state)
+{
+    (void)state;
+    struct err err = { 0 };
+    struct stat st;
+    add_long(FIRST, LIBRARY_KEYFRAMES_WORTH / 2);
+    assert_int_equal(library_keyframes_make("home", FIRST, &err), 0);
+    assert_int_equal(access(SESSIONS FIRST "/keyframes", F_OK), -1);
+    add_long(SECOND, LIBRARY_KEYFRAMES_WORTH * 3);
+    assert_int_equal(library_keyframes_make("home", SECOND, &err), 1);
+    assert_int_equal(stat(SESSIONS SECOND "/keyframes", &st), 0);
+    assert_true(st.st_size > 128); /* more than its head */
+    assert_int_equal(library_keyframes_make("home", SECOND, &err), 1);
+    assert_int_equal(library_keyframes_make("home", THIRD, &err), ERR_MISSING);
+}
+
 #define IN_HOME(test) cmocka_unit_test_setup_teardown(test, enter_home, kit_leave_dir)
 
 int
@@ -597,6 +638,7 @@ main(void)
         IN_HOME(of_many_who_recover_a_session_one_does),
         IN_HOME(keyframes_lie_beside_a_session_and_in_a_cache_for_other_files),
         IN_HOME(the_cache_of_keyframes_does_not_grow_without_end),
+        IN_HOME(keyframes_are_made_where_they_help),
     };
     return cmocka_run_group_tests_name("library", tests, NULL, NULL);
 }
