@@ -153,16 +153,13 @@ static void
 index_them(struct recover *rec, const struct cli_command *self)
 {
     AUTO(buf) home = { .ceiling = PATH_MAX };
+    const struct buf *ids = rec->out.is_all ? NULL : &rec->ids;
     struct err err;
-    if (rec->out.is_dry_run || (!rec->ids.n && !rec->out.is_all))
+    if (rec->out.is_dry_run)
         return;
-    struct library_catch_up what = { .ids = &rec->ids,
-                                     .is_all = rec->out.is_all,
-                                     .has_keyframes = true,
-                                     .wait_ms = LIBRARY_WAIT_MS };
     int r = session_home(&home, &err);
     if (!r)
-        r = library_catch_up(buf_str(&home), &what, &err);
+        r = library_catch_up(buf_str(&home), ids, LIBRARY_WAIT_MS, &err);
     if (r)
         cli_say(self, "not indexed yet: %s", err.text);
 }

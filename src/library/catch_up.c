@@ -7,10 +7,10 @@
 
 struct work {
     const char *home;
-    const struct library_catch_up *what;
-    struct store *store; /* NULL: not opened yet */
+    unsigned wait_ms;
+    struct store *store;
     struct redact *redact;
-    struct buf ids, gone;
+    struct buf done; /* ids */
     int failed;
     struct err *err;
 };
@@ -21,99 +21,90 @@ open_store(struct work *w, enum store_mode mode, struct err *err)
     AUTO(buf) path = { 0 };
     int r = library_db_path(w->home, &path);
     return r < 0 ? err_code(err, r, "cannot open the library")
-                 : store_open(&w->store, buf_str(&path), mode, w->what->wait_ms, err);
+                 : store_open(&w->store, buf_str(&path), mode, w->wait_ms, err);
 }
 
-/* What there is to do; a library is made for nothing less. */
-static int
-find_work(struct work *w, struct err *err)
+static void
+close_store(struct work *w)
 {
-    const struct buf *ids = w->what->ids;
-    if (ids && buf_append(&w->ids, ids->p, ids->n) < 0)
-        return err_code(err, w->ids.failed, "cannot index");
-    if (!w->what->is_all)
-        return 0;
-    int r = open_store(w, STORE_READ, err);
-    if (r < 0 && r != ERR_MISSING)
-        return r;
-    r = library_pending(w->store, w->home, &w->ids, &w->gone, err);
     if (w->store)
         store_close(w->store);
     w->store = NULL;
-    ids_sort(&w->ids);
-    return r;
+}
+
+/* 1: there is something to do. A library is made for nothing less. */
+static int
+has_pending(struct work *w, struct err *err)
+{
+    AUTO(buf) missing = { 0 };
+    AUTO(buf) gone = { 0 };
+    int r = open_store(w, STORE_READ, err);
+    if (!r || r == ERR_MISSING)
+        r = library_pending(w->store, w->home, &missing, &gone, err);
+    close_store(w);
+    return r < 0 ? r : missing.n || gone.n;
 }
 
 static void
-note(struct work *w, const char *id, int r, const struct library_indexed *done,
-     const struct err *why, size_t at)
+note(void *ctx, const char *id, int r, const struct library_indexed *done,
+     const struct err *why, size_t at, size_t count)
 {
-    const struct library_catch_up *what = w->what;
-    bool is_failed = r < 0 && r != ERR_BUSY && r != ERR_MISSING;
-    if (is_failed && !w->failed++)
+    struct work *w = ctx;
+    (void)at, (void)count;
+    if (!r && !done->is_moved)
+        (void)buf_append(&w->done, id, IDS_STEP);
+    if (r < 0 && r != ERR_BUSY && r != ERR_MISSING && !w->failed++)
         *w->err = *why;
-    if (what->each)
-        what->each(what->ctx, id, r, done, why, at, ids_count(&w->ids));
-}
-
-static void
-forget_gone(struct work *w)
-{
-    for (size_t i = 0; i < ids_count(&w->gone); i++) {
-        struct err why = { 0 };
-        int r = library_forget(w->home, ids_at(&w->gone, i), &why);
-        if (r < 0 && !w->failed++)
-            *w->err = why;
-    }
-}
-
-static void
-index_all(struct work *w)
-{
-    for (size_t i = 0; i < ids_count(&w->ids); i++) {
-        struct library_indexed done = { 0 };
-        struct err why = { 0 };
-        int r = library_index(w->store, w->home, ids_at(&w->ids, i), w->redact, NULL,
-                              &done, &why);
-        note(w, ids_at(&w->ids, i), r, &done, &why, i);
-    }
-}
-
-/* Nobody has asked for them yet: one that cannot be had is made when it is wanted. */
-static void
-make_keyframes(struct work *w)
-{
-    for (size_t i = 0; w->what->has_keyframes && i < ids_count(&w->ids); i++)
-        (void)library_keyframes_make(w->home, ids_at(&w->ids, i), NULL);
 }
 
 static int
-work(struct work *w, struct err *err)
+index_these(struct work *w, const struct buf *ids)
 {
-    int r = find_work(w, err);
-    if (r < 0 || (!w->ids.n && !w->gone.n))
+    for (size_t i = 0; i < ids_count(ids); i++) {
+        const char *id = ids_at(ids, i);
+        struct library_indexed done = { 0 };
+        struct err why = { 0 };
+        int r = library_index(w->store, w->home, id, w->redact, NULL, &done, &why);
+        note(w, id, r, &done, &why, i + 1, ids_count(ids));
+    }
+    return 0;
+}
+
+/* One that cannot be had now is made when it is wanted. */
+static void
+make_keyframes(struct work *w)
+{
+    for (size_t i = 0; i < ids_count(&w->done); i++)
+        (void)library_keyframes_make(w->home, ids_at(&w->done, i), NULL);
+}
+
+static int
+work(struct work *w, const struct buf *ids, struct err *err)
+{
+    int r = ids ? ids->n > 0 : has_pending(w, err);
+    if (r <= 0)
         return r;
     r = redact_own_open(&w->redact, NULL, err);
     if (!r)
         r = open_store(w, STORE_WRITE, err);
     if (r < 0)
         return r;
-    forget_gone(w);
-    index_all(w);
-    store_close(w->store);
+    r = ids ? index_these(w, ids)
+            : library_index_pending(w->store, w->home, w->redact, note, w, err);
+    close_store(w);
     make_keyframes(w);
-    return w->failed;
+    return r < 0 ? r : w->failed;
 }
 
 int
-library_catch_up(const char *home, const struct library_catch_up *what, struct err *err)
+library_catch_up(const char *home, const struct buf *ids, unsigned wait_ms,
+                 struct err *err)
 {
     struct err ignored;
-    struct work w = { .home = home, .what = what, .err = err ? err : &ignored };
-    int r = work(&w, w.err);
+    struct work w = { .home = home, .wait_ms = wait_ms, .err = err ? err : &ignored };
+    int r = work(&w, ids, w.err);
     if (w.redact)
         redact_close(w.redact);
-    buf_release(&w.ids);
-    buf_release(&w.gone);
+    buf_release(&w.done);
     return r;
 }
