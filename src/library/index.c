@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "library/damaged.h"
 #include "library/events.h"
 #include "library/fill_priv.h"
 #include "library/mask_priv.h"
@@ -172,6 +173,27 @@ index_drop(struct store *s, const char *id, struct err *err)
     return r;
 }
 
+/* Nothing of it can be read: not now, and not by anybody who comes later. */
+static bool
+is_ruin(struct known *k)
+{
+    return k->has_tape && !k->loaded.records &&
+           library_is_ruin(buf_str(&k->tape_path), NULL) == 1;
+}
+
+static int
+set_aside(struct store *s, const char *home, const char *id, struct library_indexed *ret,
+          bool *ret_is_store, struct err *err)
+{
+    int r = index_drop(s, id, err);
+    *ret_is_store = r < 0;
+    if (!r)
+        r = library_set_aside(home, "sessions", id, NULL, err);
+    if (!r)
+        *ret = (struct library_indexed){ .is_damaged = true, .is_moved = true };
+    return r;
+}
+
 int
 index_session(struct store *s, const char *home, const char *id, struct redact *redact,
               const struct tape_progress *progress, struct library_indexed *ret,
@@ -188,7 +210,9 @@ index_session(struct store *s, const char *home, const char *id, struct redact *
     if (hold < 0)
         return hold;
     int r = learn(&k, home, id, redact, progress, err);
-    if (!r) {
+    if (!r && is_ruin(&k)) {
+        r = set_aside(s, home, id, ret, ret_is_store, err);
+    } else if (!r) {
         r = change(s, &k, redact, ret, err);
         *ret_is_store = r < 0;
     }
