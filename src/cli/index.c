@@ -8,6 +8,7 @@
 #include "cli/option.h"
 #include "cli/progress.h"
 #include "cli/session.h"
+#include "library/keyframes.h"
 #include "redact/own.h"
 #include "session/home.h"
 
@@ -86,6 +87,15 @@ index_all(struct index *x, struct err *err)
     return r;
 }
 
+/* Who replays a long session first does not wait for them, then. */
+static void
+make_keyframes(struct index *x)
+{
+    for (size_t at = 0; at < x->out.done.n; at += SESSION_ID_LEN + 1)
+        (void)library_keyframes_make(buf_str(&x->home), (const char *)x->out.done.p + at,
+                                     NULL);
+}
+
 static int
 run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
@@ -105,8 +115,10 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
         int e = cli_indexed_end(&x.out, err);
         r = r < 0 ? r : e;
         store_close(x.store);
+        make_keyframes(&x);
     }
     redact_close(x.redact);
+    buf_release(&x.out.done);
     buf_release(&x.home);
     return r;
 }

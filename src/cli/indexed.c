@@ -58,6 +58,8 @@ cli_indexed_add(struct cli_indexed *x, const char *id, int r,
         return;
     }
     x->sessions++;
+    if (!done->is_moved)
+        (void)buf_append(&x->done, id, strlen(id) + 1);
     x->lines += done->lines;
     x->text_bytes += done->text_bytes;
     if (x->is_json)

@@ -14,7 +14,8 @@ struct cli_indexed {
     bool is_json, is_quiet;
     struct cli_progress *progress; /* of all; NULL: none */
     uint64_t sessions, lines, text_bytes;
-    int worst; /* exit status */
+    int worst;       /* exit status */
+    struct buf done; /* the ids of those that are in the library now; the caller's */
     /* private: */
     bool is_array;
     struct buf text;

@@ -72,6 +72,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     cli_indexed_begin(&x, true);
     r = reindex(&x, err);
     int e = cli_indexed_end(&x, err);
+    buf_release(&x.done);
     return r < 0 ? r : e;
 }
 
