@@ -204,6 +204,51 @@ def a_process_number_that_somebody_else_has_by_now_says_nothing():
         assert indexed(folder) == [OLD]
 
 
+# -- after a look --
+
+@test
+def a_look_has_done_what_was_left_undone():
+    with Tended(AHR) as a:
+        del a.env["AHR_HOME"]
+        home, a.home = home_of(a)
+        home.add_cut_off(OLD)
+        home.add("sessions", NEW, b"not indexed yet", status="completed")
+        assert OLD in a.ok("list", "--json").decode()
+        a.awaits(OLD, NEW)
+        a.nobody_is_left()
+        assert meta_of(a.home / "sessions" / OLD)["status"] == "interrupted"
+        shutil.rmtree(a.home / "sessions" / OLD)  # by hand: its rows are of no use
+        a.ok("list")
+        a.awaits(NEW)
+
+
+@test
+def looks_that_come_together_start_one_process():
+    with Tended(AHR) as a:
+        del a.env["AHR_HOME"]
+        home, a.home = home_of(a)
+        home.add("sessions", NEW, b"text", status="completed")
+        a.ok("index", NEW)
+        home.add("sessions", OLD, b"text", status="completed")
+        with locked(a.home):
+            for _ in range(3):
+                a.ok("list")
+                assert len(a.indexers()) == 1
+            a.ok("list", "--upkeep", "off")
+        a.awaits(OLD, NEW)
+
+
+@test
+def a_library_that_cannot_be_used_starts_nothing():
+    with Tended(AHR) as a:
+        del a.env["AHR_HOME"]
+        home, a.home = home_of(a)
+        home.add("sessions", OLD, b"text", status="completed")
+        (a.home / "library.db").write_text("no library")
+        assert OLD in a.ok("list", "--json").decode()
+        assert a.processes() == [] and not (a.home / "library.tend").exists()
+
+
 # -- keyframes --
 
 @test
