@@ -5,7 +5,7 @@
 
 #include "tui/replay_priv.h"
 #include "tui/status_priv.h"
-#include "tui/text_priv.h"
+#include "term/text.h"
 
 enum {
     HELP_COLS = 46,
@@ -87,7 +87,7 @@ put_prompt(struct tui_film *f, unsigned cols, struct buf *out)
     buf_puts(out, "/");
     if (cols < 3)
         return 0;
-    return 1 + tui_text_put_end(&f->widths, typed, cols - 2, out);
+    return 1 + term_text_put_end(&f->widths, typed, cols - 2, out);
 }
 
 /* False: it has no place. *ret_col: where the prompt's cursor stands. */
@@ -137,7 +137,7 @@ put_help(struct tui_film *f, struct buf *out)
         buf_printf(out, "\033[%uX", width);
         if (i < count && width > 2) {
             go_to(out, top + y, left + 1);
-            tui_text_put(&f->widths, tui_text(line[i]), width - 2, out);
+            term_text_put(&f->widths, term_text(line[i]), width - 2, out);
         }
     }
     buf_puts(out, "\033[m");

@@ -2,7 +2,7 @@
 #include "tui/stage_priv.h"
 
 #include "term/canvas.h"
-#include "tui/text_priv.h"
+#include "term/text.h"
 
 enum {
     BAR_COLS = 80,    /* a status line in its own row has, if the terminal has them */
@@ -101,7 +101,7 @@ put_title(const struct tui_stage *s, const char *title, struct term_widths *widt
         return;
     go_to(out, w->at_row - 1, w->at_col + 1);
     buf_puts(out, " ");
-    tui_text_put(widths, tui_text(title), w->cols - 4, out);
+    term_text_put(widths, term_text(title), w->cols - 4, out);
     buf_puts(out, " ");
 }
 

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "tui/text_priv.h"
+#include "term/text.h"
 
 enum {
     PARTS = 10,
@@ -52,7 +52,7 @@ end_part(struct line *l, enum rank rank)
     if (l->count == PARTS || l->text.failed || !text.n)
         return;
     l->part[l->count++] = (struct part){
-        .at = at, .n = text.n, .cols = tui_text_cols(l->widths, text), .rank = rank
+        .at = at, .n = text.n, .cols = term_text_cols(l->widths, text), .rank = rank
     };
 }
 
@@ -104,7 +104,7 @@ make_parts(const struct tui_status *s, struct line *l)
         end_part(l, WORK);
     }
     if (s->note) {
-        tui_text_put(l->widths, tui_text(s->note), UINT16_MAX, b);
+        term_text_put(l->widths, term_text(s->note), UINT16_MAX, b);
         end_part(l, NOTE);
     }
     put_speed(s->speed, b);
@@ -115,7 +115,7 @@ make_parts(const struct tui_status *s, struct line *l)
     }
     if (s->has_label) {
         buf_puts(b, "◆ ");
-        tui_text_put(l->widths, s->label, LABEL_COLS, b);
+        term_text_put(l->widths, s->label, LABEL_COLS, b);
         end_part(l, LABEL);
     }
     buf_printf(b, "@%" PRIu64, s->byte_off);
@@ -208,7 +208,7 @@ tui_status_line(const struct tui_status *s, unsigned cols, struct term_widths *w
             left -= put_meter(s, left, out);
         else if (p->rank == HINT)
             put_blanks(left, out);
-        tui_text_put(widths, (struct view){ l.text.p + p->at, p->n },
+        term_text_put(widths, (struct view){ l.text.p + p->at, p->n },
                      p->cols < cols ? p->cols : cols, out);
     }
     buf_release(&l.text);

@@ -9,7 +9,7 @@
 
 #include "base/utf8.h"
 #include "tui/status_priv.h"
-#include "tui/text_priv.h"
+#include "term/text.h"
 
 #define MS 1000000ULL
 
@@ -44,7 +44,7 @@ all_of_it_is_told_where_there_is_room(void **state)
     s.is_paused = s.has_millis = true;
     s.speed = 1500;
     s.has_label = true;
-    s.label = tui_text("built");
+    s.label = term_text("built");
     is_line(&s, 60, "⏸ 1:02.500 / 4:10  1.5×  ◆ built  @4711  25%          ? help");
 }
 
@@ -131,7 +131,7 @@ no_text_takes_more_columns_than_it_is_given(void **state)
     for (unsigned cols = 0; cols < 120; cols++) {
         AUTO(buf) out = { 0 };
         tui_status_line(&s, cols, &widths, &out);
-        assert_true(tui_text_cols(&widths, (struct view){ out.p, out.n }) <= cols);
+        assert_true(term_text_cols(&widths, (struct view){ out.p, out.n }) <= cols);
         assert_true(utf8_is_line(out.p, out.n));
     }
 }
@@ -141,13 +141,13 @@ a_text_can_be_seen_from_its_end(void **state)
 {
     (void)state;
     AUTO(buf) out = { 0 };
-    assert_int_equal(tui_text_put_end(&widths, tui_text("one two three"), 6, &out), 6);
+    assert_int_equal(term_text_put_end(&widths, term_text("one two three"), 6, &out), 6);
     assert_string_equal(buf_str(&out), "…three");
     buf_clear(&out);
-    assert_int_equal(tui_text_put_end(&widths, tui_text("a世界"), 4, &out), 3);
+    assert_int_equal(term_text_put_end(&widths, term_text("a世界"), 4, &out), 3);
     assert_string_equal(buf_str(&out), "…界");
     buf_clear(&out);
-    assert_int_equal(tui_text_put_end(&widths, tui_text("short"), 6, &out), 5);
+    assert_int_equal(term_text_put_end(&widths, term_text("short"), 6, &out), 5);
     assert_string_equal(buf_str(&out), "short");
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "tui/text_priv.h"
+#include "term/text.h"
 
 #include "base/utf8.h"
 
 struct view
-tui_text(const char *s)
+term_text(const char *s)
 {
     return (struct view){ (const uint8_t *)s, strlen(s) };
 }
@@ -33,7 +33,7 @@ next(struct term_widths *widths, struct view *text, struct view *ret, unsigned *
 }
 
 unsigned
-tui_text_cols(struct term_widths *widths, struct view text)
+term_text_cols(struct term_widths *widths, struct view text)
 {
     struct view piece;
     unsigned cols, sum = 0;
@@ -43,11 +43,11 @@ tui_text_cols(struct term_widths *widths, struct view text)
 }
 
 unsigned
-tui_text_put(struct term_widths *widths, struct view text, unsigned cols, struct buf *out)
+term_text_put(struct term_widths *widths, struct view text, unsigned cols, struct buf *out)
 {
     struct view piece;
     unsigned took = 0, n;
-    bool is_cut = tui_text_cols(widths, text) > cols;
+    bool is_cut = term_text_cols(widths, text) > cols;
     if (is_cut && !cols)
         return 0;
     unsigned room = is_cut ? cols - 1 : cols;
@@ -61,15 +61,15 @@ tui_text_put(struct term_widths *widths, struct view text, unsigned cols, struct
 }
 
 unsigned
-tui_text_put_end(struct term_widths *widths, struct view text, unsigned cols,
+term_text_put_end(struct term_widths *widths, struct view text, unsigned cols,
                  struct buf *out)
 {
     struct view piece;
-    unsigned n, left = tui_text_cols(widths, text);
+    unsigned n, left = term_text_cols(widths, text);
     if (left <= cols || !cols)
-        return tui_text_put(widths, text, cols, out);
+        return term_text_put(widths, text, cols, out);
     while (left > cols - 1 && next(widths, &text, &piece, &n))
         left -= n < left ? n : left;
     buf_puts(out, "…");
-    return 1 + tui_text_put(widths, text, cols - 1, out);
+    return 1 + term_text_put(widths, text, cols - 1, out);
 }
