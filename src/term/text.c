@@ -24,9 +24,12 @@ next(struct term_widths *widths, struct view *text, struct view *ret, unsigned *
             rune = ' ';
             *ret = (struct view){ blank, 1 };
         }
-        if (n <= 0 || rune < 0x20 || (rune >= 0x7f && rune < 0xa0))
+        if (n <= 0 || rune < 0x20)
             continue;
-        *ret_cols = term_class(widths, rune) & TERM_CLASS_WIDTH;
+        uint8_t rune_class = term_class(widths, rune);
+        if (rune_class == TERM_CLASS_CONTROL)
+            continue;
+        *ret_cols = rune_class & TERM_CLASS_WIDTH;
         return true;
     }
     return false;

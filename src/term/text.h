@@ -2,7 +2,8 @@
 /*
  * text.h -- a line of text on a terminal: cleaned, measured, cut.
  *
- * Control characters and what is no UTF-8 are left out; tabs and line ends are blanks.
+ * Control characters, those that turn text around, and what is no UTF-8 are left out;
+ * tabs and line ends are blanks.
  */
 #ifndef TERM_TEXT_H
 #define TERM_TEXT_H

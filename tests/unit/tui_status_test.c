@@ -151,6 +151,15 @@ a_text_can_be_seen_from_its_end(void **state)
     assert_string_equal(buf_str(&out), "short");
 }
 
+static void
+a_text_cannot_turn_its_neighbours_around(void **state)
+{
+    (void)state;
+    AUTO(buf) out = { 0 };
+    term_text_put(&widths, term_text("a\u202eb\u2066c\r\x7f\xc2\x85" "d"), 9, &out);
+    assert_string_equal(buf_str(&out), "abcd");
+}
+
 static int
 release(void **state)
 {
@@ -169,6 +178,7 @@ main(void)
         cmocka_unit_test(times_and_speeds_are_short),
         cmocka_unit_test(no_text_takes_more_columns_than_it_is_given),
         cmocka_unit_test(a_text_can_be_seen_from_its_end),
+        cmocka_unit_test(a_text_cannot_turn_its_neighbours_around),
     };
     return cmocka_run_group_tests_name("tui_status", tests, NULL, release);
 }
