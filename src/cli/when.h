@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * when.h -- dates, as people write them.
+ *
+ * `2026-11-16` (its first instant), `2026-11-16T02:13`, `2026-11-16 02:13:05.5`, the
+ * times also with `Z` or `+01:00` behind them, else of the local zone; `90s`, `30m`,
+ * `12h`, `7d`, `2w` ago; `today`, `yesterday`. Days and weeks go by the calendar: the
+ * same time of the day, whether clocks were changed between or not. Of an hour that
+ * occurs twice the first is meant, and for a time that does not occur that of the change.
+ */
+#ifndef CLI_WHEN_H
+#define CLI_WHEN_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* In ns since 1970, at least 1 and at most INT64_MAX: what lies outside is the nearest.
+ */
+int cli_when_parse(const char *text, uint64_t now_ns, uint64_t *ret_ns, struct err *err);
+
+#endif
