@@ -2,7 +2,11 @@
 #include "library/ids_priv.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
 int
 ids_collect(struct buf *ids, const char *home, const char *kind, const char *prefix)
@@ -50,4 +54,73 @@ ids_sort(struct buf *ids)
         if (!i || strcmp(ids_at(ids, i), ids_at(ids, kept - 1)) != 0)
             memmove(ids->p + kept++ * IDS_STEP, ids_at(ids, i), IDS_STEP);
     ids->n = kept * IDS_STEP;
+}
+
+uint64_t
+ids_day_ns(const char *id)
+{
+    struct tm tm = { .tm_isdst = -1 };
+    if (sscanf(id, "%4d-%2d-%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday) != 3)
+        return 0;
+    tm.tm_year -= 1900;
+    tm.tm_mon--;
+    time_t t = mktime(&tm);
+    return t > 0 ? (uint64_t)t * 1000000000 : 0;
+}
+
+/* -- ids looked up -- */
+
+static size_t
+hash(const char *id)
+{
+    uint64_t h = 0xcbf29ce484222325;
+    for (; *id; id++)
+        h = (h ^ (uint8_t)*id) * 0x100000001b3;
+    return (size_t)(h ^ h >> 32);
+}
+
+void
+ids_set_release(struct ids_set *s)
+{
+    free(s->slots);
+    free(s->is_marked);
+}
+
+/* The slot of id, or the free one where it would be. Half of them are free. */
+static size_t
+find_slot(const struct ids_set *s, const char *id)
+{
+    size_t slot = hash(id) & s->mask;
+    while (s->slots[slot] && strcmp(ids_at(s->ids, s->slots[slot] - 1), id) != 0)
+        slot = (slot + 1) & s->mask;
+    return slot;
+}
+
+int
+ids_set_init(struct ids_set *s, const struct buf *ids)
+{
+    size_t count = ids_count(ids), size = 16;
+    while (size < count * 2)
+        size *= 2;
+    *s = (struct ids_set){
+        .ids = ids,
+        .slots = calloc(size, sizeof(*s->slots)),
+        .mask = size - 1,
+        .is_marked = calloc(count + 1, sizeof(*s->is_marked)),
+    };
+    if (!s->slots || !s->is_marked) {
+        ids_set_release(s);
+        *s = (struct ids_set){ 0 };
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++)
+        s->slots[find_slot(s, ids_at(ids, i))] = (uint32_t)i + 1;
+    return 0;
+}
+
+size_t
+ids_set_find(const struct ids_set *s, const char *id)
+{
+    uint32_t at = s->slots ? s->slots[find_slot(s, id)] : 0;
+    return at ? at - 1 : SIZE_MAX;
 }

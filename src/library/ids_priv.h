@@ -3,6 +3,8 @@
 #ifndef LIBRARY_IDS_PRIV_H
 #define LIBRARY_IDS_PRIV_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "session/id.h"
 
@@ -16,5 +18,23 @@ int ids_collect(struct buf *ids, const char *home, const char *kind, const char 
 void ids_sort(struct buf *ids);
 const char *ids_at(const struct buf *ids, size_t i);
 size_t ids_count(const struct buf *ids);
+
+/* The beginning of its day, here and now, in ns: the start of a session whose files do
+ * not tell it. 0: there is no such day. */
+uint64_t ids_day_ns(const char *id);
+
+/* -- ids looked up, and marked -- */
+
+struct ids_set {
+    const struct buf *ids; /* borrowed; each is in it once */
+    uint32_t *slots;
+    size_t mask;
+    bool *is_marked; /* by place in ids */
+};
+
+int ids_set_init(struct ids_set *s, const struct buf *ids);
+void ids_set_release(struct ids_set *s);
+/* Its place in ids, or SIZE_MAX. */
+size_t ids_set_find(const struct ids_set *s, const char *id);
 
 #endif

@@ -11,13 +11,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "library/ids_priv.h"
 #include "session/folder.h"
 #include "session/id.h"
 #include "session/lines.h"
@@ -33,6 +32,12 @@ static const char *const places[] = {
     [LIBRARY_LIVE] = "live",
     [LIBRARY_DAMAGED] = "damaged",
 };
+
+const char *
+library_place_name(enum library_place place)
+{
+    return places[place];
+}
 
 void
 library_session_release(struct library_session *s)
@@ -167,19 +172,6 @@ count_lines(const char *tape_path, const char *what)
     return lines;
 }
 
-/* Midnight of its day, there where it is asked. */
-static uint64_t
-day_of(const char *id)
-{
-    struct tm tm = { .tm_isdst = -1 };
-    if (sscanf(id, "%4d-%2d-%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday) != 3)
-        return 0;
-    tm.tm_year -= 1900;
-    tm.tm_mon--;
-    time_t t = mktime(&tm);
-    return t > 0 ? (uint64_t)t * 1000000000 : 0;
-}
-
 /* -- a session -- */
 
 static const struct store_session unknown = {
@@ -248,7 +240,7 @@ read_folder(struct library_session *s, const char *dir, const char *id)
     if (!row.kind)
         row.kind = "terminal";
     if (!row.started_at_ns)
-        row.started_at_ns = day_of(id);
+        row.started_at_ns = ids_day_ns(id);
     if (s->place == LIBRARY_LIVE)
         take_live(&row, s->is_held);
     row.is_damaged = s->place == LIBRARY_DAMAGED;

@@ -18,6 +18,7 @@ struct library_session {
     struct store_session facts; /* texts point into `texts`, or are NULL */
     enum library_place place;
     bool is_held;     /* live: it is being recorded now; else its recorder has vanished */
+    bool is_indexed;  /* these are the facts of the index, masked */
     struct buf texts; /* of the facts */
 };
 
@@ -32,6 +33,8 @@ int library_session_keep(struct library_session *s, const struct store_session *
  */
 int library_session_read(struct library_session *ret, const char *home, const char *id,
                          struct err *err);
+/* The folder's name in the home: "sessions". */
+const char *library_place_name(enum library_place place);
 /* Words, each with its NUL, as facts.cmd and facts.command have them. */
 int library_command(struct view words, struct buf *ret_json, struct buf *ret_line);
 

@@ -37,6 +37,9 @@ int store_begin(struct store *s, struct err *err);
 int store_commit(struct store *s, struct err *err);
 void store_rollback(struct store *s); /* nothing when none was begun */
 
+/* What is read from here to store_rollback() is of one moment, whatever others change. */
+int store_look(struct store *s, struct err *err);
+
 /* -- sessions -- */
 
 enum { STORE_ID_LEN = 47 }; /* as SESSION_ID_LEN */
@@ -83,6 +86,14 @@ struct store_filter {
 };
 int store_sessions(struct store *s, const struct store_filter *filter,
                    store_session_fn fn, void *ctx, struct err *err);
+/* What tells sessions apart: id, name and start of each. In no order, and fast. */
+struct store_brief {
+    const char *id, *name;
+    uint64_t started_at_ns;
+};
+/* As store_session_fn. */
+typedef int (*store_brief_fn)(void *ctx, const struct store_brief *row);
+int store_briefs(struct store *s, store_brief_fn fn, void *ctx, struct err *err);
 /* Appends the ids (SESSION_ID_LEN + 1 bytes each, with their NUL) in their order. */
 int store_ids(struct store *s, struct buf *ret, struct err *err);
 /* With all that belongs to it; 0 also when there is none. In a change. The caller has
