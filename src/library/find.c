@@ -2,8 +2,9 @@
 /*
  * find.c -- from what a person calls a session to its recording.
  *
- * Ids begin with the day, so that only the metas of one day are read for `last`, and
- * those from the newest day down to the first that fits for a name.
+ * Of those that are not in the index, ids begin with the day, so that only the metas of
+ * one day are read for `last`, and those from the newest day down to the first that fits
+ * for a name.
  */
 #include "library/find.h"
 
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "library/ids_priv.h"
+#include "library/index.h"
 #include "session/folder.h"
 #include "session/home.h"
 #include "session/meta.h"
@@ -96,40 +98,127 @@ collect(struct buf *ids, const char *home, const char *prefix, struct err *err)
     return 0;
 }
 
-/* The one that began last, of the newest day that has any; name NULL: whatever it is
- * called. */
-static const char *
-newest(const struct buf *ids, const char *home, const char *name)
+/* The one that began last, of the newest day that has any. */
+struct newest {
+    const char *home;
+    const char *name; /* NULL: whatever it is called */
+    char id[SESSION_ID_LEN + 1];
+    uint64_t started_at_ns;
+    struct ids_set stored; /* those of the index are marked */
+};
+
+static void
+consider(struct newest *n, const char *id, uint64_t started_at_ns)
 {
-    const char *best = NULL;
-    uint64_t best_ns = 0;
+    uint64_t start_ns = started_at_ns ? started_at_ns : ids_day_ns(id);
+    int day = *n->id ? strncmp(id, n->id, DAY_LEN) : 1;
+    bool is_newer = day                            ? day > 0
+                    : start_ns != n->started_at_ns ? start_ns > n->started_at_ns
+                                                   : strcmp(id, n->id) > 0;
+    if (!is_newer)
+        return;
+    memcpy(n->id, id, sizeof(n->id));
+    n->started_at_ns = start_ns;
+}
+
+static bool
+is_called(const struct newest *n, const char *name)
+{
+    return !n->name || (name && *name && !strcmp(name, n->name));
+}
+
+/* A store_brief_fn. Gone ones do not count; names that are masked there are told by the
+ * files alone. */
+static int
+look_at_row(void *ctx, const struct store_brief *row)
+{
+    struct newest *n = ctx;
+    size_t at = ids_set_find(&n->stored, row->id);
+    if (at == SIZE_MAX || (n->name && row->name && strstr(row->name, "[REDACTED:")))
+        return 1;
+    n->stored.is_marked[at] = true;
+    if (is_called(n, row->name))
+        consider(n, ids_at(n->stored.ids, at), row->started_at_ns);
+    return 1;
+}
+
+static int
+look_into_index(struct newest *n, struct err *why)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct store *store;
+    int r = library_db_path(n->home, &path);
+    if (r < 0)
+        return err_code(why, r, "cannot open '%s/library.db'", n->home);
+    r = store_open(&store, buf_str(&path), STORE_READ, LIBRARY_WAIT_LOOK_MS, why);
+    if (r < 0)
+        return r;
+    r = store_briefs(store, look_at_row, n, why);
+    store_close(store);
+    return r;
+}
+
+/* ids: sorted. */
+static void
+look_into_folders(struct newest *n, const struct buf *ids)
+{
     for (size_t i = ids_count(ids); i-- > 0;) {
         const char *id = ids_at(ids, i);
         struct session_facts facts = { 0 };
-        if (best && strncmp(id, best, DAY_LEN) != 0)
+        if (*n->id && strncmp(id, n->id, DAY_LEN) < 0)
             break;
-        bool is_read = read_facts(home, id, &facts);
-        if (name && (!is_read || strcmp(facts.name, name) != 0))
-            continue;
-        if (!best || facts.started_at_ns > best_ns) {
-            best = id;
-            best_ns = facts.started_at_ns;
-        }
+        bool is_read = read_facts(n->home, id, &facts);
+        if (!n->name || (is_read && is_called(n, facts.name)))
+            consider(n, id, facts.started_at_ns);
     }
-    return best;
+}
+
+/* Appends those of the stored ones that are not marked. */
+static int
+add_unmarked(const struct newest *n, struct buf *ids)
+{
+    int r = 0;
+    for (size_t i = 0; !r && i < ids_count(n->stored.ids); i++)
+        if (!n->stored.is_marked[i])
+            r = buf_append(ids, ids_at(n->stored.ids, i), IDS_STEP);
+    return r;
+}
+
+static int
+look(struct newest *n, struct err *why)
+{
+    AUTO(buf) stored = { 0 };
+    AUTO(buf) rest = { 0 };
+    /* In this order: one that ends meanwhile moves from the first to the second. */
+    int r = ids_collect(&rest, n->home, "live", "");
+    if (!r)
+        r = ids_collect(&stored, n->home, "sessions", "");
+    if (!r)
+        r = ids_set_init(&n->stored, &stored);
+    if (!r && stored.n && look_into_index(n, why) < 0) {
+        memset(n->stored.is_marked, 0, ids_count(&stored));
+        *n->id = 0;
+    }
+    if (!r)
+        r = add_unmarked(n, &rest);
+    if (!r) {
+        ids_sort(&rest);
+        look_into_folders(n, &rest);
+    }
+    ids_set_release(&n->stored);
+    return r;
 }
 
 static int
 find_newest(struct library_found *ret, const char *home, const char *name,
             struct err *err)
 {
-    AUTO(buf) ids = { 0 };
-    int r = collect(&ids, home, "", err);
+    struct newest n = { .home = home, .name = name };
+    int r = look(&n, &ret->why);
     if (r < 0)
-        return r;
-    const char *id = newest(&ids, home, name);
-    if (id)
-        return find_id(ret, home, id, err);
+        return err_code(err, r, "cannot list the sessions in '%s'", home);
+    if (*n.id)
+        return find_id(ret, home, n.id, err);
     if (name)
         return err_set(err, ERR_MISSING, "no session or file '%s'", name);
     return err_set(err, ERR_MISSING, "there is no session in '%s'", home);

@@ -4,8 +4,10 @@
  *
  * SESSION is a path of a file that exists or has a slash or ends in .ahr, `last` (the one
  * that began last), an id, a unique prefix of one or of its UUID (at least 4 characters),
- * or a name (the newest of that name). Looks into sessions/ and live/ directly; what
- * cannot be read there is passed over.
+ * or a name (the newest of that name). What is newest is told by the day of the id, then
+ * by the start. Names and starts are looked up in the index, where that can be used, and
+ * for the rest in sessions/ and live/, with the same result; what cannot be read there is
+ * passed over. An id, a prefix and a path need no index.
  */
 #ifndef LIBRARY_FIND_H
 #define LIBRARY_FIND_H
@@ -20,6 +22,8 @@ struct library_found {
     struct buf meta_path;        /* empty: none known (a plain file) */
     char id[SESSION_ID_LEN + 1]; /* "": a plain file */
     bool is_live;                /* it lies in live/ */
+    struct err why; /* code < 0: the index was to be used and could not be, and why;
+                       ERR_MISSING too */
 };
 
 void library_found_release(struct library_found *f);

@@ -23,9 +23,14 @@ struct library_listed {
     struct err why; /* code < 0: the index was not used, and why (ERR_MISSING too) */
 };
 
-/* The newest first; live ones are among them. What cannot be read is passed over. */
+/* The newest first; live ones are among them. What cannot be read is passed over. fn: 0
+ * ends the list, 1 goes on, else an error that is returned as it is; it must not change
+ * the library. */
 typedef int (*library_list_fn)(void *ctx, const struct library_session *s);
 int library_list(const char *home, const struct library_list *list, library_list_fn fn,
                  void *ctx, struct library_listed *ret, struct err *err);
+/* One session, from the index where it is in it, else from its folder; why: as above. */
+int library_look(struct library_session *ret, const char *home, const char *id,
+                 struct err *ret_why, struct err *err);
 
 #endif
