@@ -2,8 +2,9 @@
 /*
  * change.h -- stored sessions renamed and deleted.
  *
- * A live one is ERR_BUSY, and so is one that somebody else is at. Killed at any point, a
- * session is there once and whole, or gone.
+ * A live one is ERR_BUSY, and so is one that somebody else is at; one whose recorder has
+ * vanished is recovered first. Killed at any point, a session is there once and whole, or
+ * gone.
  */
 #ifndef LIBRARY_CHANGE_H
 #define LIBRARY_CHANGE_H
@@ -11,12 +12,16 @@
 #include "base/err.h"
 #include "redact/redact.h"
 
-/* name NULL: none any more. */
+/* name NULL: none any more. An index that cannot be changed keeps the session as it is.
+ */
 int library_rename(const char *home, const char *id, const char *name,
                    struct redact *redact, struct err *err);
-/* Its folder and all that is in it, and its rows. */
+/* Its folder and all that is in it, and its rows. 1: but the rows, and *err tells why:
+ * the index is damaged or of a newer ahr. A recording at an out-file stays. */
 int library_delete(const char *home, const char *id, struct err *err);
-/* Removes what a killed delete or redact has left in sessions/ under a hidden name. */
+/* Ends what a killed delete or redact has left in sessions/ under a hidden name
+ * (.gone-<id>, .new-<id>, .old-<id>), where nobody is at it: an old folder whose place is
+ * empty goes back there, all else is removed. */
 void library_sweep(const char *home);
 
 #endif

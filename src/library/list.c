@@ -42,6 +42,16 @@ struct listing {
     int failed; /* what fn returned, < 0 */
 };
 
+/* What is no folder is no session. */
+static bool
+is_stored(const char *home, const char *id)
+{
+    AUTO(buf) dir = { .ceiling = PATH_MAX };
+    struct stat st;
+    return session_id_is(id) && buf_printf(&dir, "%s/sessions/%s", home, id) == 0 &&
+           lstat(buf_str(&dir), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 /* -- one session is handed over -- */
 
 static bool
@@ -248,7 +258,7 @@ collect_waiting(struct listing *l)
         r = add_waiting(l, "live", id);
     }
     for (size_t i = 0; !r && i < ids_count(&l->stored); i++)
-        if (!l->set.is_marked[i]) {
+        if (!l->set.is_marked[i] && is_stored(l->home, ids_at(&l->stored, i))) {
             l->counts->unindexed++;
             r = add_waiting(l, "sessions", ids_at(&l->stored, i));
         }
@@ -316,15 +326,6 @@ keep_row(void *ctx, const struct store_session *row)
 {
     int r = library_session_keep(ctx, row);
     return r < 0 ? r : 1;
-}
-
-static bool
-is_stored(const char *home, const char *id)
-{
-    AUTO(buf) dir = { .ceiling = PATH_MAX };
-    struct stat st;
-    return session_id_is(id) && buf_printf(&dir, "%s/sessions/%s", home, id) == 0 &&
-           lstat(buf_str(&dir), &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static int

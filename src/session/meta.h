@@ -102,5 +102,8 @@ int session_meta_json(const char *path, struct buf *ret, struct err *err);
  * its order; makes a small one where there is none or a damaged one (kept as *.bad). */
 int session_meta_interrupt(const char *path, const char *id, uint64_t total_bytes,
                            uint64_t ended_at_ns, struct err *err);
+/* Sets the name, NULL: takes it away, and keeps all else as it is, in its order.
+ * ERR_DAMAGED for what is no session.meta.json: it stays as it is. */
+int session_meta_rename(const char *path, const char *name, struct err *err);
 
 #endif

@@ -278,6 +278,17 @@ set_end(json_t *meta, uint64_t total_bytes, uint64_t ended_at_ns)
     return r;
 }
 
+static int
+put_made(json_t *meta, struct buf *ret)
+{
+    char *made = json_dumps(meta, JSON_COMPACT);
+    if (!made)
+        return -ENOMEM;
+    buf_puts(ret, made);
+    free(made);
+    return buf_puts(ret, "\n");
+}
+
 int
 meta_interrupt(struct view text, const char *id, uint64_t total_bytes,
                uint64_t ended_at_ns, struct buf *ret)
@@ -285,15 +296,26 @@ meta_interrupt(struct view text, const char *id, uint64_t total_bytes,
     json_t *meta = text.p ? parse(text) : make_small(id);
     if (!meta)
         return ERR_DAMAGED;
-    char *made = set_end(meta, total_bytes, ended_at_ns) < 0
-                     ? NULL
-                     : json_dumps(meta, JSON_COMPACT);
+    int r = set_end(meta, total_bytes, ended_at_ns) < 0 ? -ENOMEM : put_made(meta, ret);
     json_decref(meta);
-    if (!made)
-        return -ENOMEM;
-    buf_puts(ret, made);
-    free(made);
-    return buf_puts(ret, "\n");
+    return r;
+}
+
+int
+meta_rename(struct view text, const char *name, struct buf *ret)
+{
+    json_t *meta = parse(text);
+    if (!meta)
+        return ERR_DAMAGED;
+    int r = 0;
+    if (!name)
+        json_object_del(meta, "name");
+    else if (json_object_set_new(meta, "name", json_string(name)) < 0)
+        r = -ENOMEM;
+    if (!r)
+        r = put_made(meta, ret);
+    json_decref(meta);
+    return r;
 }
 
 /* -- files -- */
@@ -386,6 +408,22 @@ session_meta_interrupt(const char *path, const char *id, uint64_t total_bytes,
     }
     if (r == ERR_MISSING)
         r = meta_interrupt((struct view){ 0 }, id, total_bytes, ended_at_ns, &made);
+    if (r < 0)
+        return err_code(err, r, "cannot write '%s'", path);
+    return file_replace(path, (struct view){ made.p, made.n }, true, err);
+}
+
+int
+session_meta_rename(const char *path, const char *name, struct err *err)
+{
+    AUTO(buf) text = { .ceiling = META_MAX + 65536 };
+    AUTO(buf) made = { 0 };
+    int r = read_text(path, &text, err);
+    if (r < 0)
+        return r;
+    r = meta_rename((struct view){ text.p, text.n }, name, &made);
+    if (r == ERR_DAMAGED)
+        return err_set(err, r, "'%s' is no session.meta.json", path);
     if (r < 0)
         return err_code(err, r, "cannot write '%s'", path);
     return file_replace(path, (struct view){ made.p, made.n }, true, err);

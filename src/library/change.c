@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * change.c -- stored sessions renamed and deleted.
+ *
+ * Out of the index first, then the files, then into the index again: whoever is killed
+ * between leaves a session that is listed from its files, and indexed by the next.
+ */
+#include "library/change.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/tree.h"
+#include "library/index.h"
+#include "library/recover.h"
+#include "session/folder.h"
+#include "session/hold.h"
+#include "session/meta.h"
+
+static bool
+is_in(const char *home, const char *kind, const char *id)
+{
+    AUTO(buf) dir = { .ceiling = PATH_MAX };
+    struct stat st;
+    return buf_printf(&dir, "%s/%s/%s", home, kind, id) == 0 &&
+           lstat(buf_str(&dir), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* One whose recorder has vanished, to where it belongs. 1: it is not in sessions/
+ * afterwards either. */
+static int
+settle(const char *home, const char *id, struct err *err)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct tape_repair_report report;
+    if (!session_id_is(id))
+        return err_set(err, ERR_MISSING, "no session '%s'", id);
+    if (is_in(home, "sessions", id))
+        return 0;
+    if (!is_in(home, "live", id))
+        return is_in(home, "sessions", id) /* it has just ended */
+                   ? 0
+                   : err_set(err, ERR_MISSING, "no session '%s'", id);
+    if (session_folder_is_held(home, id))
+        return err_set(err, ERR_BUSY,
+                       "session '%s' is being recorded; 'ahr stop %s' ends it", id, id);
+    int r = library_recover(id, false, NULL, &report, &path, err);
+    if (r < 0 && r != ERR_MISSING)
+        return r;
+    return is_in(home, "sessions", id) ? 0 : 1;
+}
+
+/* -- renamed -- */
+
+static int
+write_name(const char *home, const char *id, const char *name, struct err *err)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    if (buf_printf(&path, "%s/sessions/%s/session." SESSION_META, home, id) < 0)
+        return err_code(err, -ENAMETOOLONG, "cannot rename session '%s'", id);
+    int hold = session_hold(home, id, LIBRARY_WAIT_MS, err);
+    if (hold < 0)
+        return hold;
+    int r = library_forget(home, id, err);
+    if (!r)
+        r = session_meta_rename(buf_str(&path), name, err);
+    close(hold);
+    return r;
+}
+
+/* The next who looks does it if we cannot. */
+static void
+index_again(const char *home, const char *id, struct redact *redact)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct library_indexed done;
+    struct err ignored;
+    struct store *store;
+    if (library_db_path(home, &path) < 0 ||
+        store_open(&store, buf_str(&path), STORE_WRITE, LIBRARY_WAIT_LOOK_MS, &ignored) <
+            0)
+        return;
+    (void)library_index(store, home, id, redact, NULL, &done, &ignored);
+    store_close(store);
+}
+
+int
+library_rename(const char *home, const char *id, const char *name, struct redact *redact,
+               struct err *err)
+{
+    int r = settle(home, id, err);
+    if (r > 0)
+        return err_set(err, ERR_MISSING, "there is nothing left of session '%s'", id);
+    if (!r)
+        r = write_name(home, id, name, err);
+    if (!r)
+        index_again(home, id, redact);
+    return r;
+}
+
+/* -- deleted -- */
+
+/* The session is held, and in no row. */
+static int
+vanish(int dir_fd, const char *id)
+{
+    char gone[sizeof(".gone-") + SESSION_ID_LEN];
+    snprintf(gone, sizeof(gone), ".gone-%s", id);
+    int r = tree_remove(dir_fd, gone); /* what one before us has left */
+    if (!r && renameat(dir_fd, id, dir_fd, gone) < 0)
+        r = -errno;
+    if (!r && fsync(dir_fd) < 0 && errno != EINVAL)
+        r = -errno;
+    if (!r)
+        r = tree_remove(dir_fd, gone);
+    if (!r && fsync(dir_fd) < 0 && errno != EINVAL)
+        r = -errno;
+    return r;
+}
+
+static int
+remove_files(const char *home, const char *id, struct err *err)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    buf_printf(&path, "%s/sessions", home);
+    int fd = open(buf_str(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int r = fd < 0 ? -errno : vanish(fd, id);
+    if (fd >= 0)
+        close(fd);
+    if (!r)
+        return 0;
+    return is_in(home, "sessions", id)
+               ? err_code(err, r, "cannot remove '%s/sessions/%s'", home, id)
+               : err_code(err, r,
+                          "session '%s' is deleted, but '%s/sessions/.gone-%s' cannot be "
+                          "removed",
+                          id, home, id);
+}
+
+int
+library_delete(const char *home, const char *id, struct err *err)
+{
+    struct err why = { 0 };
+    int r = settle(home, id, err);
+    if (r)
+        return r < 0 ? r : 0;
+    int hold = session_hold(home, id, LIBRARY_WAIT_MS, err);
+    if (hold < 0)
+        return hold;
+    int forgotten = library_forget(home, id, &why);
+    /* Rows of what is gone are never shown: a session can go also from under an index
+     * that nobody can write to any more. */
+    bool can_go = !forgotten || forgotten == ERR_DAMAGED || forgotten == ERR_NEWER;
+    r = can_go ? remove_files(home, id, err) : forgotten;
+    close(hold);
+    if (!can_go || (!r && forgotten))
+        *err = why;
+    return r < 0 ? r : forgotten < 0;
+}
