@@ -18,6 +18,41 @@ cli_count(struct buf *out, uint64_t n, const char *thing)
         buf_printf(out, " %s%s", thing, n == 1 ? "" : "s");
 }
 
+void
+cli_duration(struct buf *out, uint64_t ns)
+{
+    uint64_t s = ns / 1000000000;
+    if (s < 10)
+        buf_printf(out, "%" PRIu64 ".%us", s, (unsigned)(ns / 100000000 % 10));
+    else if (s < 60)
+        buf_printf(out, "%" PRIu64 "s", s);
+    else if (s < 3600)
+        buf_printf(out, "%" PRIu64 "m%02us", s / 60, (unsigned)(s % 60));
+    else if (s < 86400)
+        buf_printf(out, "%" PRIu64 "h%02um", s / 3600, (unsigned)(s / 60 % 60));
+    else
+        buf_printf(out, "%" PRIu64 "d%02uh", s / 86400, (unsigned)(s / 3600 % 24));
+}
+
+void
+cli_size(struct buf *out, uint64_t bytes)
+{
+    static const char *const units[] = { "kB", "MB", "GB", "TB", "PB", "EB" };
+    uint64_t tenths = bytes / 100;
+    size_t unit = 0;
+    if (bytes < 1000) {
+        buf_printf(out, "%" PRIu64 " B", bytes);
+        return;
+    }
+    for (; tenths >= 10000; tenths /= 1000)
+        unit++;
+    if (tenths < 100)
+        buf_printf(out, "%" PRIu64 ".%u %s", tenths / 10, (unsigned)(tenths % 10),
+                   units[unit]);
+    else
+        buf_printf(out, "%" PRIu64 " %s", tenths / 10, units[unit]);
+}
+
 static int
 print(struct buf *text, struct err *err)
 {

@@ -2,6 +2,7 @@
 #include "cli/session.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "library/reach.h"
@@ -25,6 +26,7 @@ cli_find(struct library_found *ret, const char *what, struct err *err)
     int r = library_find(&f, what, err);
     if (r < 0)
         return r;
+    cli_say_index(NULL, &f.why);
     r = follow(&f.tape_path);
     if (r < 0) {
         library_found_release(&f);
@@ -55,6 +57,19 @@ cli_is_live(const char *id)
         return false;
     library_live_release(&live);
     return true;
+}
+
+void
+cli_say_index(const struct cli_command *self, const struct err *why)
+{
+    char text[sizeof(why->text)];
+    if (!why->code || why->code == ERR_MISSING)
+        return;
+    memcpy(text, why->text, sizeof(text));
+    if (self)
+        cli_say(self, "%s", text);
+    else
+        fprintf(stderr, "ahr: %s\n", cli_clean(text));
 }
 
 int

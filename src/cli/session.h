@@ -16,6 +16,10 @@ int cli_session_choice(const struct cli_command *c, const char *option, int coun
 /* Is the session with this id being recorded? */
 bool cli_is_live(const char *id);
 
+/* Tells once why the index was not used; nothing when there is none yet. self NULL: in
+ * the name of ahr. */
+void cli_say_index(const struct cli_command *self, const struct err *why);
+
 /* May a session be called so? NULL: it need not be called anything. */
 int cli_check_name(const char *name, struct err *err);
 

@@ -26,6 +26,14 @@ clamp(int64_t s, int64_t ns)
                                     : 1;
 }
 
+uint64_t
+cli_when_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
 /* -- the calendar of the local zone -- */
 
 static int
@@ -237,4 +245,55 @@ cli_when_parse(const char *text, uint64_t now_ns, uint64_t *ret_ns, struct err *
                        text);
     *ret_ns = (uint64_t)ns;
     return 0;
+}
+
+/* -- printed -- */
+
+/* Years of five digits there are none: times have 64 bits of nanoseconds. */
+static char *
+put_number(char *p, unsigned digits, int v)
+{
+    for (unsigned i = digits; i-- > 0; v /= 10)
+        p[i] = (char)('0' + v % 10);
+    return p + digits;
+}
+
+static char *
+put_minute(char *p, const struct tm *tm, char between)
+{
+    p = put_number(p, 4, tm->tm_year + 1900);
+    *p++ = '-';
+    p = put_number(p, 2, tm->tm_mon + 1);
+    *p++ = '-';
+    p = put_number(p, 2, tm->tm_mday);
+    *p++ = between;
+    p = put_number(p, 2, tm->tm_hour);
+    *p++ = ':';
+    return put_number(p, 2, tm->tm_min);
+}
+
+const char *
+cli_when_iso(uint64_t ns, char ret[CLI_WHEN_ISO_SIZE])
+{
+    time_t s = (time_t)(ns / SECOND_NS);
+    struct tm tm = { 0 };
+    (void)gmtime_r(&s, &tm);
+    char *p = put_minute(ret, &tm, 'T');
+    *p++ = ':';
+    p = put_number(p, 2, tm.tm_sec);
+    *p++ = '.';
+    p = put_number(p, 3, (int)(ns % SECOND_NS / 1000000));
+    *p++ = 'Z';
+    *p = 0;
+    return ret;
+}
+
+const char *
+cli_when_local(uint64_t ns, char ret[CLI_WHEN_LOCAL_SIZE])
+{
+    time_t s = (time_t)(ns / SECOND_NS);
+    struct tm tm = { 0 };
+    (void)localtime_r(&s, &tm);
+    *put_minute(ret, &tm, ' ') = 0;
+    return ret;
 }

@@ -15,8 +15,18 @@
 
 #include "base/err.h"
 
+uint64_t cli_when_now_ns(void);
 /* In ns since 1970, at least 1 and at most INT64_MAX: what lies outside is the nearest.
  */
 int cli_when_parse(const char *text, uint64_t now_ns, uint64_t *ret_ns, struct err *err);
+
+enum {
+    CLI_WHEN_ISO_SIZE = sizeof("2026-11-16T02:13:05.123Z"),
+    CLI_WHEN_LOCAL_SIZE = sizeof("2026-11-16 02:13"),
+};
+
+/* A time as programs take it, UTC; or as people read it, local. They return the text. */
+const char *cli_when_iso(uint64_t ns, char ret[CLI_WHEN_ISO_SIZE]);
+const char *cli_when_local(uint64_t ns, char ret[CLI_WHEN_LOCAL_SIZE]);
 
 #endif

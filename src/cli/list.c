@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* ahr list: the sessions that there are, the newest first. */
+#include "library/list.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/option.h"
+#include "cli/report.h"
+#include "cli/session_json.h"
+#include "cli/table.h"
+#include "cli/upkeep.h"
+#include "cli/when.h"
+#include "session/home.h"
+
+enum {
+    SHORT_ID = sizeof("2026-11-16-1a2b3c4d") - 1,
+    JSON_LOT = 1 << 20, /* bytes that are written together */
+};
+
+struct args {
+    bool is_json;
+    int status; /* -1: any */
+    const char *since, *until, *name;
+    uint64_t limit;
+    int upkeep;
+};
+
+struct listing {
+    const char *home;
+    bool is_json;
+    uint64_t now_ns;
+    struct cli_table table;
+    struct buf text, cell;
+    struct json json;
+    struct err *err;
+};
+
+static const struct cli_column columns[] = {
+    { "WHEN", false, 0 },    { "NAME OR ID", false, 12 }, { "STATUS", false, 0 },
+    { "DURATION", true, 0 }, { "SIZE", true, 0 },         { "COMMAND", false, 8 },
+};
+
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+
+/* -- a row -- */
+
+static void
+put_name(struct listing *l, const struct store_session *f)
+{
+    char id[SHORT_ID + 1];
+    snprintf(id, sizeof(id), "%s", f->id);
+    cli_table_put(&l->table, f->name ? f->name : id, NULL);
+}
+
+static void
+put_status(struct listing *l, const struct library_session *s)
+{
+    const char *status = s->facts.status ? s->facts.status : "";
+    const char *style = !strcmp(status, "failed") || !strcmp(status, "crashed") ? "31"
+                        : !strcmp(status, "interrupted")                        ? "33"
+                                                                                : NULL;
+    if (s->is_held) {
+        cli_table_put(&l->table, "● active", "32");
+        return;
+    }
+    buf_clear(&l->cell);
+    buf_printf(&l->cell, "%s%s", status, s->facts.is_damaged ? ", damaged" : "");
+    cli_table_put(&l->table, buf_str(&l->cell), s->facts.is_damaged ? "33" : style);
+}
+
+static void
+put_duration(struct listing *l, const struct library_session *s)
+{
+    uint64_t start = s->facts.started_at_ns;
+    uint64_t end = s->is_held ? l->now_ns : s->facts.ended_at_ns;
+    buf_clear(&l->cell);
+    if (start && end >= start)
+        cli_duration(&l->cell, end - start);
+    cli_table_put(&l->table, buf_str(&l->cell), NULL);
+}
+
+static int
+put_row(struct listing *l, const struct library_session *s)
+{
+    char when[CLI_WHEN_LOCAL_SIZE];
+    cli_table_put(&l->table, cli_when_local(s->facts.started_at_ns, when), NULL);
+    put_name(l, &s->facts);
+    put_status(l, s);
+    put_duration(l, s);
+    buf_clear(&l->cell);
+    cli_size(&l->cell, s->facts.size_bytes);
+    cli_table_put(&l->table, buf_str(&l->cell), NULL);
+    cli_table_put(&l->table, s->facts.command, NULL);
+    return cli_table_flush(&l->table, false, l->err);
+}
+
+static int
+write_text(struct listing *l)
+{
+    int r = l->text.failed ? l->text.failed
+                           : file_write_all(STDOUT_FILENO, l->text.p, l->text.n);
+    buf_clear(&l->text);
+    return r < 0 ? err_code(l->err, r, "cannot write to standard output") : 0;
+}
+
+/* A library_list_fn. */
+static int
+put(void *ctx, const struct library_session *s)
+{
+    struct listing *l = ctx;
+    int r = 0;
+    if (!l->is_json) {
+        r = put_row(l, s);
+    } else {
+        cli_session_json(&l->json, l->home, s);
+        if (l->text.n >= JSON_LOT)
+            r = write_text(l);
+    }
+    return r < 0 ? r : 1;
+}
+
+/* -- all -- */
+
+static int
+list(struct listing *l, const struct library_list *what, struct library_listed *ret)
+{
+    l->json.out = &l->text;
+    if (l->is_json)
+        json_open(&l->json, '[');
+    int r = library_list(l->home, what, put, l, ret, l->err);
+    if (r < 0)
+        return r;
+    if (!l->is_json)
+        return cli_table_flush(&l->table, true, l->err);
+    json_close(&l->json, ']');
+    buf_puts(&l->text, "\n");
+    return write_text(l);
+}
+
+static void
+say_notes(const struct cli_command *self, const char *home,
+          const struct library_listed *listed)
+{
+    cli_say_index(self, &listed->why);
+    if (listed->damaged && isatty(STDERR_FILENO)) {
+        AUTO(buf) count = { 0 };
+        cli_count(&count, listed->damaged, "session");
+        cli_say(self, "%s of which nothing can be read: see '%s/damaged'",
+                buf_str(&count), home);
+    }
+}
+
+static int
+parse_filters(const struct args *a, uint64_t now_ns, struct library_list *ret,
+              struct err *err)
+{
+    static const char *const names[] = { "active",  "completed", "failed",
+                                         "crashed", "aborted",   "interrupted" };
+    int r = 0;
+    ret->status = a->status < 0 ? NULL : names[a->status];
+    ret->name_glob = a->name;
+    ret->limit = a->limit;
+    if (a->since)
+        r = cli_when_parse(a->since, now_ns, &ret->since_ns, err);
+    if (!r && a->until)
+        r = cli_when_parse(a->until, now_ns, &ret->until_ns, err);
+    return r;
+}
+
+static int
+run(const struct cli_command *self, int argc, char **argv, struct err *err)
+{
+    AUTO(buf) home = { .ceiling = PATH_MAX };
+    struct args a = { .status = -1 };
+    struct library_list what = { 0 };
+    struct library_listed listed;
+    struct listing l = { .now_ns = cli_when_now_ns(), .err = err };
+    int count, r = cli_parse(self, argc, argv, &a, &count, err);
+    if (r)
+        return r;
+    if (count)
+        return err_set(err, ERR_USAGE, "list takes no session; see 'ahr list -h'");
+    r = parse_filters(&a, l.now_ns, &what, err);
+    if (!r)
+        r = session_home(&home, err);
+    if (r < 0)
+        return r;
+    l.home = buf_str(&home);
+    l.is_json = a.is_json;
+    l.table.columns = columns;
+    l.table.count = COLUMNS;
+    cli_table_look(&l.table);
+    r = list(&l, &what, &listed);
+    if (!r) {
+        say_notes(self, l.home, &listed);
+        cli_tend(a.upkeep, l.home, &listed);
+    }
+    cli_table_release(&l.table);
+    buf_release(&l.text);
+    buf_release(&l.cell);
+    return r;
+}
+
+static const struct cli_option options[] = {
+    { "json", 0, CLI_FLAG, offsetof(struct args, is_json), NULL, "print JSON", 0, 0 },
+    { "status", 0, CLI_CHOICE, offsetof(struct args, status),
+      "active|completed|failed|crashed|aborted|interrupted", "those of this status alone",
+      0, 0 },
+    { "since", 0, CLI_TEXT, offsetof(struct args, since), "T",
+      "those that began at this time or later: a date, or 7d for so long ago", 0, 0 },
+    { "until", 0, CLI_TEXT, offsetof(struct args, until), "T",
+      "those that began before this time", 0, 0 },
+    { "name", 0, CLI_TEXT, offsetof(struct args, name), "GLOB",
+      "those whose name fits: * stands for anything, ? for one character", 0, 0 },
+    { "limit", 'n', CLI_NUMBER, offsetof(struct args, limit), "N",
+      "the newest N of them; 0 for all", 0, UINT64_MAX },
+    CLI_UPKEEP_OPTION(struct args, upkeep),
+    { 0 },
+};
+
+const struct cli_command cli_list = {
+    "list",
+    "[--json] [--status S] [--since T] [--until T] [--name GLOB] [--limit N]",
+    "list the sessions, the newest first",
+    options,
+    run,
+    false,
+};

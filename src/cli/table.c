@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/table.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "pty/tty.h"
+
+enum { GAP = 2, LOT = 4096 /* rows */ };
+
+struct cell {
+    size_t at, n; /* in text */
+    unsigned cols;
+    const char *style;
+};
+
+void
+cli_table_release(struct cli_table *t)
+{
+    term_widths_release(&t->widths);
+    buf_release(&t->text);
+    buf_release(&t->cells);
+    buf_release(&t->out);
+}
+
+void
+cli_table_look(struct cli_table *t)
+{
+    const char *no = getenv("NO_COLOR");
+    uint16_t cols, rows;
+    bool is_terminal = isatty(STDOUT_FILENO);
+    t->is_coloured = is_terminal && !(no && *no);
+    t->cols = !is_terminal ? 0 : pty_size(STDOUT_FILENO, &cols, &rows) ? cols : 80;
+}
+
+/* -- rows come -- */
+
+/* Most texts are of ASCII alone, and take a column a byte. */
+static bool
+is_ascii_line(const char *p, size_t n)
+{
+    bool is_plain = true;
+    for (size_t i = 0; i < n; i++)
+        is_plain &= p[i] >= 0x20 && p[i] < 0x7f;
+    return is_plain;
+}
+
+void
+cli_table_put(struct cli_table *t, const char *text, const char *style)
+{
+    size_t n = text ? strlen(text) : 0;
+    struct cell cell = { .at = t->text.n, .style = style };
+    if (!text || is_ascii_line(text, n)) {
+        buf_append(&t->text, text, n);
+        cell.cols = n < UINT16_MAX ? (unsigned)n : UINT16_MAX;
+    } else {
+        cell.cols = term_text_put(&t->widths, term_text(text), UINT16_MAX, &t->text);
+    }
+    cell.n = t->text.n - cell.at;
+    size_t column = t->cells.n / sizeof(cell) % t->count;
+    if (cell.cols > t->width[column])
+        t->width[column] = cell.cols;
+    buf_append(&t->cells, &cell, sizeof(cell));
+}
+
+/* -- rows go -- */
+
+/* The columns' widths on this terminal. */
+static void
+fit(const struct cli_table *t, unsigned ret[CLI_COLUMNS_MAX])
+{
+    unsigned sum = GAP * (unsigned)(t->count - 1);
+    for (size_t i = 0; i < t->count; i++)
+        sum += ret[i] = t->width[i];
+    for (size_t i = t->count; i-- > 0;) {
+        unsigned min = t->columns[i].min;
+        unsigned over = t->cols && sum > t->cols ? sum - t->cols : 0;
+        unsigned room = min && ret[i] > min ? ret[i] - min : 0;
+        unsigned cut = over < room ? over : room;
+        ret[i] -= cut;
+        sum -= cut;
+    }
+}
+
+static void
+put_blanks(struct buf *out, unsigned n)
+{
+    static const char blanks[] = "                                ";
+    for (unsigned part; n; n -= part) {
+        part = n < sizeof(blanks) - 1 ? n : (unsigned)sizeof(blanks) - 1;
+        buf_append(out, blanks, part);
+    }
+}
+
+static void
+put_cell(struct cli_table *t, const struct cell *c, size_t column, unsigned width)
+{
+    struct view text = { t->text.p + c->at, c->n };
+    bool is_styled = t->is_coloured && c->style && c->n;
+    unsigned took = c->cols <= width ? c->cols : width, left = width - took;
+    if (t->columns[column].is_right)
+        put_blanks(&t->out, left);
+    if (is_styled)
+        buf_printf(&t->out, "\033[%sm", c->style);
+    if (c->cols <= width)
+        buf_append(&t->out, text.p, text.n);
+    else
+        left += took - term_text_put(&t->widths, text, width, &t->out);
+    if (is_styled)
+        buf_puts(&t->out, "\033[m");
+    if (column + 1 < t->count)
+        put_blanks(&t->out, GAP + (t->columns[column].is_right ? 0 : left));
+}
+
+static void
+put_head(struct cli_table *t)
+{
+    struct buf cells = t->cells;
+    t->cells = (struct buf){ 0 };
+    for (size_t i = 0; i < t->count; i++)
+        cli_table_put(t, t->columns[i].title, "2");
+    buf_append(&t->cells, cells.p, cells.n);
+    t->cells.failed = t->cells.failed ? t->cells.failed : cells.failed;
+    buf_release(&cells);
+}
+
+int
+cli_table_flush(struct cli_table *t, bool is_end, struct err *err)
+{
+    unsigned width[CLI_COLUMNS_MAX];
+    size_t rows = t->cells.n / sizeof(struct cell) / t->count;
+    if (!is_end && rows < LOT)
+        return 0;
+    if (rows && t->cols && !t->has_head)
+        put_head(t);
+    t->has_head = true;
+    fit(t, width);
+    size_t count = t->cells.n / sizeof(struct cell);
+    for (size_t i = 0; i < count; i++) {
+        struct cell cell;
+        memcpy(&cell, t->cells.p + i * sizeof(cell), sizeof(cell));
+        put_cell(t, &cell, i % t->count, width[i % t->count]);
+        if (i % t->count == t->count - 1)
+            buf_append(&t->out, "\n", 1);
+    }
+    int r = t->text.failed    ? t->text.failed
+            : t->cells.failed ? t->cells.failed
+                              : t->out.failed;
+    if (!r)
+        r = file_write_all(STDOUT_FILENO, t->out.p, t->out.n);
+    buf_clear(&t->text);
+    buf_clear(&t->cells);
+    buf_clear(&t->out);
+    return r < 0 ? err_code(err, r, "cannot write to standard output") : 0;
+}

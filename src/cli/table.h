@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table.h -- rows of cells in columns, on standard output.
+ *
+ * Texts are cleaned, and measured as a terminal shows them. On a terminal a row that is
+ * too long is cut: first in the last column, then in others that may be. Rows are written
+ * some thousand at a time, each lot fitted by itself and those before.
+ */
+#ifndef CLI_TABLE_H
+#define CLI_TABLE_H
+
+#include <stdbool.h>
+
+#include "term/text.h"
+
+enum { CLI_COLUMNS_MAX = 8 };
+
+struct cli_column {
+    const char *title;
+    bool is_right; /* numbers */
+    unsigned min;  /* how far it may be cut; 0: it may not */
+};
+
+/* With these two set, and else zeroed, it is ready for use. */
+struct cli_table {
+    const struct cli_column *columns; /* borrowed */
+    size_t count;
+    unsigned cols; /* of the terminal; 0: there is none, and nothing is cut */
+    bool is_coloured;
+    unsigned width[CLI_COLUMNS_MAX];
+    struct term_widths widths;
+    struct buf text, cells, out;
+    bool has_head;
+};
+
+void cli_table_release(struct cli_table *t);
+/* How standard output is: its columns, and whether colours are wanted. */
+void cli_table_look(struct cli_table *t);
+/* The next cell of the row; NULL: nothing. style: of SGR, NULL: none. */
+void cli_table_put(struct cli_table *t, const char *text, const char *style);
+/* Writes what there is; unless it is the end only when that is much. */
+int cli_table_flush(struct cli_table *t, bool is_end, struct err *err);
+
+#endif
