@@ -196,7 +196,7 @@ open_index(struct listing *l, struct err *why)
         return err_code(why, r, "cannot open '%s/library.db'", l->home);
     r = store_open(&l->store, buf_str(&path), STORE_READ, LIBRARY_WAIT_LOOK_MS, why);
     if (!r)
-        r = store_look(l->store, why);
+        r = store_begin_read(l->store, why);
     return r < 0 ? r : store_briefs(l->store, mark, l, why);
 }
 

@@ -29,6 +29,7 @@ static const char *const texts[QUERY_COUNT] = {
                              " AND coalesce(started_at_ns, 0) BETWEEN ?4 AND ?5"
                              " ORDER BY key DESC",
     [QUERY_IDS] = "SELECT id FROM sessions ORDER BY id",
+    [QUERY_BRIEFS] = "SELECT id, name, started_at_ns FROM sessions",
     [QUERY_KEY_IS_TAKEN] = "SELECT 1 FROM sessions WHERE key = ?1",
     [QUERY_KEY_ABOVE] =
         "SELECT key + 1 FROM sessions AS s WHERE key >= ?1 AND NOT EXISTS"
@@ -151,6 +152,13 @@ store_commit(struct store *s, struct err *err)
     if (r < 0)
         store_rollback(s);
     return r;
+}
+
+int
+store_begin_read(struct store *s, struct err *err)
+{
+    store_enter(s);
+    return store_exec(s, "BEGIN", err);
 }
 
 void

@@ -370,6 +370,27 @@ store_ids(struct store *s, struct buf *ret, struct err *err)
     return r;
 }
 
+int
+store_briefs(struct store *s, store_brief_fn fn, void *ctx, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int r = store_query(s, QUERY_BRIEFS, &stmt, err);
+    if (r < 0)
+        return r;
+    while ((r = store_step(s, stmt, err)) > 0) {
+        struct store_brief row = {
+            .id = (const char *)sqlite3_column_text(stmt, 0),
+            .name = (const char *)sqlite3_column_text(stmt, 1),
+            .started_at_ns = column_u64(stmt, 2, 0),
+        };
+        r = store_is_id(row.id) ? fn(ctx, &row) : store_bad_id(s, err);
+        if (r <= 0)
+            break;
+    }
+    sqlite3_reset(stmt);
+    return r;
+}
+
 static int
 delete_by_key(struct store *s, enum store_query which, int64_t key, struct err *err)
 {

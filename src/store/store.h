@@ -38,7 +38,7 @@ int store_commit(struct store *s, struct err *err);
 void store_rollback(struct store *s); /* nothing when none was begun */
 
 /* What is read from here to store_rollback() is of one moment, whatever others change. */
-int store_look(struct store *s, struct err *err);
+int store_begin_read(struct store *s, struct err *err);
 
 /* -- sessions -- */
 
