@@ -11,13 +11,15 @@
 #define LIBRARY_SEARCH_H
 
 #include "store/store.h"
+#include "tape/reader.h"
 
 struct library_search {
     struct view query;
     bool is_regex;  /* Perl's, over UTF-8; at most 64 KiB; else the bytes as they are */
     const char *id; /* of one session; NULL: any */
-    uint64_t since_ns; /* sessions started not before; 0: any */
-    uint64_t limit;    /* hits; 0: all */
+    uint64_t since_ns;                    /* sessions started not before; 0: any */
+    uint64_t limit;                       /* hits; 0: all */
+    const struct tape_progress *progress; /* by bytes of text; may be NULL */
 };
 
 struct library_hit {
@@ -29,10 +31,20 @@ struct library_hit {
     size_t start, end; /* of the first match in it */
 };
 
+struct library_searched {
+    uint64_t hits;       /* that were handed over */
+    uint64_t text_bytes; /* that were looked through */
+    uint64_t hard_lines; /* in which the regex would have taken too long: passed over */
+    bool is_given_up;    /* those were too many, and the search ended */
+    bool has_more;       /* than `limit` */
+};
+
 /* 0 ends the search, 1 goes on, else an error that is returned. */
 typedef int (*library_hit_fn)(void *ctx, const struct library_hit *hit);
-/* A query that is no regex: ERR_USAGE, with where and why. An empty one: ERR_USAGE. */
+/* s NULL: there is no library, and nothing is found. A query that is no regex: ERR_USAGE,
+ * with where and why. An empty one: ERR_USAGE. */
 int library_search(struct store *s, const struct library_search *search,
-                   library_hit_fn fn, void *ctx, struct err *err);
+                   library_hit_fn fn, void *ctx, struct library_searched *ret,
+                   struct err *err);
 
 #endif

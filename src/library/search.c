@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * search.c -- a text in all sessions that are indexed.
+ *
+ * The index of words names the pieces that may hold it, the newest first; each is
+ * unpacked and looked through. What has no word of three bytes is looked for in all of
+ * them.
+ */
+#include "library/search.h"
+
+#include <stdio.h>
+
+#include "library/grams_priv.h"
+#include "library/pattern_priv.h"
+#include "library/piece_priv.h"
+#include "session/id.h"
+
+struct walk {
+    const struct library_search *search;
+    library_hit_fn fn;
+    void *ctx;
+    struct pattern *pattern;
+    struct piece piece;
+    struct buf found; /* struct pattern_hit: of a piece, from its beginning */
+    char id[SESSION_ID_LEN + 1];
+    struct library_searched done;
+    struct err *err;
+};
+
+static int
+hand_over(struct walk *w, const struct pattern_hit *found)
+{
+    struct piece_row row = piece_row_at(&w->piece, found->start);
+    const struct library_hit hit = {
+        .id = w->id,
+        .index = row.index,
+        .write_byte = row.write_byte,
+        .ts_ns = row.ts_ns,
+        .line = { w->piece.text.p + found->line, found->line_end - found->line },
+        .start = found->start - found->line,
+        .end = found->end - found->line,
+    };
+    if (w->search->limit && w->done.hits == w->search->limit) {
+        w->done.has_more = true;
+        return 0;
+    }
+    w->done.hits++;
+    return w->fn(w->ctx, &hit);
+}
+
+/* From the last one up. Goes on: 1. */
+static int
+hand_over_all(struct walk *w)
+{
+    const struct pattern_hit *found = (const void *)w->found.p;
+    int r = 1;
+    for (size_t i = w->found.n / sizeof(*found); r > 0 && i > 0; i--)
+        r = hand_over(w, &found[i - 1]);
+    return r;
+}
+
+static int
+look_through(struct walk *w)
+{
+    struct pattern_hit hit;
+    buf_clear(&w->found);
+    int r = pattern_begin(w->pattern, (struct view){ w->piece.text.p, w->piece.text.n });
+    while (r >= 0 && (r = pattern_next(w->pattern, &hit)) > 0)
+        r = buf_append(&w->found, &hit, sizeof(hit));
+    w->done.is_given_up = r == ERR_LIMIT && !w->found.failed;
+    return w->done.is_given_up ? 0 : r;
+}
+
+/* A store_piece_fn. */
+static int
+take_piece(void *ctx, const struct store_piece *packed)
+{
+    struct walk *w = ctx;
+    int r = piece_unpack(packed->packed, &w->piece);
+    if (r == ERR_DAMAGED)
+        return err_set(w->err, r,
+                       "library.db is damaged: the text of session %s cannot be read; "
+                       "'ahr reindex' makes it anew",
+                       packed->id);
+    snprintf(w->id, sizeof(w->id), "%s", packed->id);
+    if (!r)
+        r = look_through(w);
+    if (r < 0)
+        return err_code(w->err, r, "cannot search session %s", w->id);
+    const struct tape_progress *progress = w->search->progress;
+    w->done.text_bytes += w->piece.text.n;
+    if (progress)
+        progress->step(progress->ctx, w->done.text_bytes, 0);
+    r = hand_over_all(w);
+    return r > 0 && w->done.is_given_up ? 0 : r;
+}
+
+static int
+walk_pieces(struct walk *w, struct store *s, struct err *err)
+{
+    AUTO(buf) words = { 0 };
+    int r = grams_asked(pattern_literal(w->pattern), &words);
+    if (r < 0)
+        return err_code(err, r, "cannot search");
+    const struct store_search search = {
+        .words = { words.p, words.n },
+        .id = w->search->id,
+        .since_ns = w->search->since_ns,
+    };
+    return store_pieces(s, &search, take_piece, w, err);
+}
+
+int
+library_search(struct store *s, const struct library_search *search, library_hit_fn fn,
+               void *ctx, struct library_searched *ret, struct err *err)
+{
+    struct walk w = { .search = search, .fn = fn, .ctx = ctx, .err = err };
+    int r = pattern_new(&w.pattern, search->query, search->is_regex, err);
+    if (!r && s && !pattern_is_hopeless(w.pattern))
+        r = walk_pieces(&w, s, err);
+    if (r >= 0) {
+        w.done.hard_lines = pattern_hard_lines(w.pattern);
+        *ret = w.done;
+    }
+    pattern_free(w.pattern);
+    piece_release(&w.piece);
+    buf_release(&w.found);
+    return r < 0 ? r : 0;
+}
