@@ -43,6 +43,8 @@ extern const struct cli_command cli_attach, cli_branch_points, cli_cat, cli_dele
     cli_export, cli_import, cli_instruct, cli_list, cli_mirror, cli_pack, cli_record,
     cli_recover, cli_redact, cli_rename, cli_render, cli_replay, cli_send, cli_show,
     cli_snapshot, cli_stop, cli_verify, cli_watch;
+    cli_redact, cli_reindex, cli_render, cli_replay, cli_search, cli_send, cli_snapshot,
+    cli_stop, cli_verify, cli_watch;
 
 enum cli_status cli_exit_status(int code);
 /* "ahr NAME: text" on stderr. */

@@ -107,7 +107,8 @@ walk_pieces(struct walk *w, struct store *s, struct err *err)
         .id = w->search->id,
         .since_ns = w->search->since_ns,
     };
-    return store_pieces(s, &search, take_piece, w, err);
+    r = store_pieces(s, &search, take_piece, w, err);
+    return r == ERR_MISSING && search.id ? 0 : r; /* that session is not indexed */
 }
 
 int
