@@ -93,6 +93,7 @@ lane_reset(struct lane *l)
     l->indent = 0;
     l->block = (struct lane_block){ 0 };
     l->word = l->line_word = (struct lane_word){ 0 };
+    l->texts = (struct texts_at){ 0 };
     return e;
 }
 
@@ -446,6 +447,8 @@ settle_one(struct lane *l, struct lane_candidate *c, uint64_t raw_end, bool is_e
 int
 lane_settle(struct lane *l, uint64_t raw_end, bool is_end)
 {
+    if (l->redact->texts)
+        return failure(l) ? failure(l) : texts_lane_settle(l, raw_end, is_end);
     int e = failure(l) ? failure(l) : scan(l);
     struct lane_candidate *v = LANE_ITEMS(struct lane_candidate, &l->open);
     size_t n = LANE_COUNT(struct lane_candidate, &l->open), kept = 0;
@@ -486,6 +489,8 @@ hold_lead(const struct lane *l, uint64_t raw_end)
 uint64_t
 lane_hold(const struct lane *l, uint64_t raw_end, bool at_rest)
 {
+    if (l->redact->texts)
+        return texts_lane_hold(l);
     uint64_t hold = at_rest ? UINT64_MAX : hold_lead(l, raw_end);
     const struct lane_candidate *v = LANE_ITEMS(struct lane_candidate, &l->open);
     for (size_t i = 0; i < LANE_COUNT(struct lane_candidate, &l->open); i++)
@@ -516,5 +521,7 @@ lane_trim(struct lane *l, uint64_t raw)
     const struct lane_candidate *v = LANE_ITEMS(struct lane_candidate, &l->open);
     if (l->open.n && v[0].is_through && v[0].seen < base)
         base = v[0].seen;
+    if (l->texts.node && l->texts.start < base)
+        base = l->texts.start;
     lane_drop(l, base);
 }

@@ -13,6 +13,7 @@
 #define REDACT_LANE_PRIV_H
 
 #include "redact/judge_priv.h"
+#include "redact/texts_priv.h"
 
 enum {
     /* Raw bytes for which it is not known yet whether a blank is of the text: a lane lags
@@ -71,6 +72,7 @@ struct lane {
     struct buf begins; /* struct lane_begin, in order: keys to come */
     struct lane_block block;
     struct lane_word word, line_word;
+    struct texts_at texts; /* in place of leads and candidates */
 };
 
 struct lane_map {

@@ -9,6 +9,7 @@ enum {
     ESC = 0x1b,
     INDENT_MAX = 16,
     PARAM_MAX = 1 << 16,
+    LITERAL_MAX = 64, /* columns, or repetitions */
 };
 
 /* -- blanks and line ends of a terminal -- */
@@ -80,7 +81,7 @@ static void
 put_tab(struct project *p, struct lane *text, uint64_t raw)
 {
     put_space(p, text, raw);
-    lane_put(text, (const uint8_t *)" ", 1, raw);
+    lane_put(text, (const uint8_t *)(p->is_literal ? "\t" : " "), 1, raw);
     p->indent = 0;
     p->line_end = PROJECT_NO_END;
 }
@@ -126,7 +127,7 @@ print(struct project *p, struct lane *text, const uint8_t *bytes, size_t n, uint
             return;
         p->indent = 0;
         put_space(p, text, raw);
-        if (bytes[n - 1] == ' ') {
+        if (bytes[n - 1] == ' ' && !p->is_literal) {
             p->has_space = true; /* is there a "\r" behind it? */
             p->space_raw = raw + --n;
         }
@@ -137,11 +138,35 @@ print(struct project *p, struct lane *text, const uint8_t *bytes, size_t n, uint
 
 /* -- sequences -- */
 
+/* For literal texts, which must be found as they are shown: true when this sequence
+ * leaves the cursor alone, or is a writing of blanks or of the last character. */
+static bool
+literal_csi(struct project *p, struct lane *text, uint8_t final, uint64_t raw)
+{
+    uint32_t n = p->params[0] ? p->params[0] : 1;
+    if (byte_in("@P", final))
+        return true;
+    if (!p->is_terminal || !byte_in("CaIb", final) || n > LITERAL_MAX)
+        return false;
+    if (final != 'b') {
+        put_tab(p, text, raw); /* counts as any number of blanks */
+        return true;
+    }
+    if (!text->text.n)
+        return true;
+    /* Who masks the character masks what repeats it. */
+    uint64_t at = lane_end(text) - 1;
+    uint8_t last = lane_at(text, at);
+    for (uint64_t from = lane_raw(text, at); n && last > ' ' && last < 0x7f; n--)
+        lane_put(text, &last, 1, from);
+    return true;
+}
+
 /* ESC [ … final: does it leave the cursor alone, begin a line, or jump? */
 static void
 end_csi(struct project *p, struct lane *text, uint8_t final, uint64_t raw)
 {
-    if (p->is_private && p->params[0] == 2004) {
+    if (p->is_private && p->params[0] == 2004 && !p->is_literal) {
         break_text(p, text, raw); /* a shell begins or ends to read a line */
         return;
     }
@@ -150,6 +175,8 @@ end_csi(struct project *p, struct lane *text, uint8_t final, uint64_t raw)
     uint32_t col = p->n_params > 1 ? p->params[1] : 1;
     if (final == 'G')
         col = p->n_params ? p->params[0] : 1;
+    if (p->is_literal && literal_csi(p, text, final, raw))
+        return;
     if (byte_in("mKJXnctbhlqgis", final))
         return;
     if (byte_in("Be", final) && p->line_end == PROJECT_CR)

@@ -32,6 +32,7 @@ enum project_state {
 
 struct project {
     bool is_terminal;
+    bool is_literal; /* every blank is of the text, and what does not move is no break */
     enum project_state state;
     bool is_private; /* the CSI has a marker */
     bool is_odd;     /* or an intermediate */

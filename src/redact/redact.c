@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "redact/builtin_priv.h"
 #include "redact/redact_priv.h"
+#include "redact/texts_priv.h"
 
 enum { PACK_CEILING = 64 << 20 };
 
@@ -142,6 +143,7 @@ redact_close(struct redact *r)
         pack_release(&r->packs[i].pack);
         buf_release(&r->packs[i].bytes);
     }
+    texts_free(r->texts);
     free(r->rules);
     free(r->leads);
     free(r->lead_rules);
@@ -174,7 +176,7 @@ redact_rule(const struct redact *r, size_t i)
 size_t
 redact_size_bytes(const struct redact *r)
 {
-    size_t sum = sizeof(*r);
+    size_t sum = sizeof(*r) + (r->texts ? texts_size_bytes(r->texts) : 0);
     for (size_t i = 0; i < r->n_packs; i++)
         sum += engine_size_bytes(r->packs[i].engine);
     return sum;

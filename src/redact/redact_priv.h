@@ -19,6 +19,8 @@ struct redact_pack {
     uint32_t first_rule, first_lead;
 };
 
+struct texts;
+
 struct redact_literal {
     const char *text;
     size_t n;
@@ -37,6 +39,8 @@ struct redact {
     struct redact_literal *literals; /* what tokens begin with, sorted */
     size_t n_literals, literal_max;
     bool begins_literal[256]; /* by first byte */
+    struct texts *texts;      /* what is looked for instead of all that; NULL: nothing */
+    struct pack_rule texts_rule;
 };
 
 /* Which rules match at the start of text, and how far: in ends, which goes on collecting

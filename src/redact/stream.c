@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "redact/only.h"
 #include "redact/project_priv.h"
 #include "redact/star_priv.h"
 
@@ -41,6 +42,8 @@ struct redact_stream {
     struct buf raw, kinds; /* what is not handed out yet */
     uint64_t base;         /* raw offset of raw.p[0] */
     size_t projected;      /* how many of them the lanes know */
+    struct texts_at texts; /* in the bytes as they stand */
+    uint64_t scanned;      /* raw: by that */
     int failed;
 };
 
@@ -57,7 +60,10 @@ reset(struct redact_stream *s)
         s->lanes[i].cols = s->opt.cols;
         s->lanes[i].is_whole = s->opt.is_whole;
     }
-    s->project = (struct project){ .is_terminal = s->opt.is_terminal };
+    s->project = (struct project){ .is_terminal = s->opt.is_terminal,
+                                   .is_literal = s->redact->texts };
+    s->texts = (struct texts_at){ 0 };
+    s->scanned = 0;
     if (s->raw.p)
         explicit_bzero(s->raw.p, s->raw.cap);
     buf_clear(&s->raw);
@@ -268,6 +274,35 @@ hand_out(struct redact_stream *s, uint64_t end, struct buf *out)
     return out->failed;
 }
 
+/* -- literal texts in the bytes as they stand: half of one may be of a sequence -- */
+
+static void
+found_raw(void *ctx, uint64_t start, uint64_t end)
+{
+    struct redact_stream *s = ctx;
+    for (size_t i = 0; i < PROJECT_LANES; i++) {
+        uint64_t from = start, to = end;
+        while (from < to && s->kinds.p[from - s->base] != i)
+            from++;
+        while (to > from && s->kinds.p[to - 1 - s->base] != i)
+            to--;
+        if (to > from)
+            texts_lane_add(&s->lanes[i], from, to);
+    }
+}
+
+static void
+scan_raw(struct redact_stream *s)
+{
+    const struct texts *t = s->redact->texts;
+    struct texts_input in = { { s->raw.p, s->projected }, s->base, NULL };
+    uint64_t end = s->base + s->projected;
+    texts_scan(t, &s->texts, &in, s->scanned, found_raw, s);
+    s->scanned = end;
+    while (s->texts.node && end - s->texts.start >= REDACT_TEXTS_HOLD)
+        texts_give_up(t, &s->texts, &in);
+}
+
 /* -- the pass over a slice -- */
 
 /* Forgets what has been handed out. */
@@ -310,6 +345,8 @@ hold_point(const struct redact_stream *s, bool at_rest)
         uint64_t h = lane_hold(&s->lanes[i], raw_end, at_rest);
         hold = h < hold ? h : hold;
     }
+    if (s->texts.node && s->texts.start < hold)
+        hold = s->texts.start;
     /* A blank that is not in the text yet may be of a secret that goes on. */
     if (lags(s, raw_end) && s->project.space_raw < hold &&
         lane_goes_on(&s->lanes[PROJECT_TEXT]))
@@ -334,6 +371,8 @@ pass(struct redact_stream *s, bool is_end, struct buf *out)
         if (e)
             return e;
     }
+    if (s->redact->texts)
+        scan_raw(s);
     uint64_t end = is_end ? s->base + s->raw.n : hold_point(s, false);
     int e = hand_out(s, end, out);
     drop(s, end);
