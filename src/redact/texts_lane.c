@@ -14,7 +14,7 @@ texts_lane_add(struct lane *l, uint64_t start, uint64_t end)
 {
     size_t n = LANE_COUNT(struct lane_span, &l->spans);
     struct lane_span *last = n ? LANE_ITEMS(struct lane_span, &l->spans) + n - 1 : NULL;
-    if (!last || last->end <= start) {
+    if (!last || last->end <= start || end <= last->start) {
         struct lane_span s = { start, end, 0, false };
         buf_append(&l->spans, &s, sizeof(s));
         return;

@@ -316,9 +316,9 @@ what_a_flip_leaves_is_rewritten(void **state)
     struct kit_sample s;
     kit_sample_init(&s, 40, 900);
     for (size_t i = 0; i < s.file.n; i += i < 100 ? 1 : 23) {
-        s.file.p[i] ^= 1 << i % 8;
+        s.file.p[i] ^= (uint8_t)(1U << i % 8);
         check_damaged((struct view){ s.file.p, s.file.n }, false);
-        s.file.p[i] ^= 1 << i % 8;
+        s.file.p[i] ^= (uint8_t)(1U << i % 8);
     }
     check_damaged((struct view){ s.file.p, s.file.n }, true);
     kit_sample_release(&s);
