@@ -148,15 +148,13 @@ literal_csi(struct project *p, struct lane *text, uint8_t final, uint64_t raw)
         return true;
     if (!p->is_terminal || !byte_in("CaIb", final) || n > LITERAL_MAX)
         return false;
-    if (final != 'b') {
+    uint64_t at = lane_end(text) - 1;
+    uint8_t last = text->text.n ? lane_at(text, at) : '\n';
+    if (final != 'b' || byte_in(" \t", last)) {
         put_tab(p, text, raw); /* counts as any number of blanks */
         return true;
     }
-    if (!text->text.n)
-        return true;
     /* Who masks the character masks what repeats it. */
-    uint64_t at = lane_end(text) - 1;
-    uint8_t last = lane_at(text, at);
     for (uint64_t from = lane_raw(text, at); n && last > ' ' && last < 0x7f; n--)
         lane_put(text, &last, 1, from);
     return true;
