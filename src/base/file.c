@@ -37,11 +37,8 @@ file_read(int fd, void *p, size_t n)
 }
 
 int
-file_slurp(const char *path, struct buf *b)
+file_read_all(int fd, struct buf *b)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return -errno;
     ssize_t r;
     do {
         r = buf_reserve(b, 65536);
@@ -51,8 +48,18 @@ file_slurp(const char *path, struct buf *b)
         if (r > 0)
             b->n += (size_t)r;
     } while (r > 0);
-    close(fd);
     return (int)r;
+}
+
+int
+file_slurp(const char *path, struct buf *b)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return -errno;
+    int r = file_read_all(fd, b);
+    close(fd);
+    return r;
 }
 
 /* What a killed writer has left is no reason to fail. */

@@ -11,7 +11,8 @@
 int file_write_all(int fd, const void *p, size_t n);
 /* One read through EINTR: a count, 0 at the end, -errno. */
 ssize_t file_read(int fd, void *p, size_t n);
-/* Everything up to the end of the file at path, into b (its ceiling holds). */
+/* Everything up to the end, into b (its ceiling holds); and of the file at path. */
+int file_read_all(int fd, struct buf *b);
 int file_slurp(const char *path, struct buf *b);
 /*
  * The bytes take the place of the file at path whole or not at all: by path.new (0600

@@ -133,17 +133,24 @@ hash(const char *path)
     return h;
 }
 
+/* Of the recording with this real path; at most NAME_DIGITS. */
+static void
+cache_name(const char *path, char ret[NAME_DIGITS + 1])
+{
+    snprintf(ret, NAME_DIGITS + 1, "%0*" PRIx64, NAME_DIGITS, hash(path));
+}
+
 static int
 put_in_cache(const char *path, struct buf *ret)
 {
     AUTO(buf) dir = { .ceiling = PATH_MAX };
-    char name[32];
+    char name[NAME_DIGITS + 1];
     int r = cache_dir(&dir);
     if (r >= 0)
         r = file_make_dirs(buf_str(&dir));
     if (r < 0)
         return r;
-    snprintf(name, sizeof(name), "%0*" PRIx64, NAME_DIGITS, hash(path));
+    cache_name(path, name);
     sweep(buf_str(&dir), name);
     return buf_printf(ret, "%s/%s", buf_str(&dir), name);
 }
@@ -200,4 +207,35 @@ library_keyframes_make(const char *home, const char *id, struct err *err)
     int r = walk(buf_str(&tape), buf_str(&path), err);
     close(hold);
     return r;
+}
+
+/* -- removing -- */
+
+/* That file, and what a killed player has left of making it. */
+static int
+remove_both(struct buf *path)
+{
+    int r = unlink(buf_str(path)) < 0 && errno != ENOENT ? -errno : 0;
+    if (!r)
+        r = buf_puts(path, ".new");
+    if (!r && unlink(buf_str(path)) < 0 && errno != ENOENT)
+        r = -errno;
+    return r;
+}
+
+int
+library_keyframes_remove(const char *tape_path, struct err *err)
+{
+    AUTO(buf) beside = { .ceiling = PATH_MAX };
+    AUTO(buf) cached = { .ceiling = PATH_MAX };
+    char path[PATH_MAX], name[NAME_DIGITS + 1];
+    if (!realpath(tape_path, path))
+        return errno == ENOENT ? 0 : err_sys(err, "cannot find '%s'", tape_path);
+    int r = buf_printf(&beside, "%.*s/" NAME, (int)file_dir_len(path), path);
+    if (!r)
+        r = remove_both(&beside);
+    cache_name(path, name);
+    if (!r && cache_dir(&cached) >= 0 && buf_printf(&cached, "/%s", name) >= 0)
+        r = remove_both(&cached);
+    return r < 0 ? err_code(err, r, "cannot remove the keyframes of '%s'", tape_path) : 0;
 }

@@ -26,4 +26,7 @@ int library_keyframes_path(const struct library_found *f, struct buf *ret);
  */
 int library_keyframes_make(const char *home, const char *id, struct err *err);
 
+/* Removes those of the recording at tape_path from both places. */
+int library_keyframes_remove(const char *tape_path, struct err *err);
+
 #endif

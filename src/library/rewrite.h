@@ -18,17 +18,27 @@ struct library_rewrite {
     struct redact *redact;  /* for the index, as ever */
     const char *what;       /* for the audit: "rule NAME", "2 texts" */
     const struct tape_progress *progress;
+    void (*tell)(void *ctx,
+                 const char *text); /* what a person should know; may be NULL */
+    void *ctx;
 };
 
 struct library_rewritten {
     uint64_t masked, masked_bytes; /* places and bytes, in all files */
-    uint64_t files;                /* that hold any */
-    bool is_damaged;               /* what could not be read is not in it any more */
-    bool is_changed;               /* false: nothing of it was found, all is as it was */
+    uint64_t files;                /* that held any */
+    uint64_t dropped;              /* scraps of recordings that could not be read */
+    bool is_damaged; /* bytes that could not be read are not in it any more */
+    bool is_changed; /* false: nothing of it was found, all files are as they were */
 };
 
-/* ERR_BUSY for a live session. When it returns 0, nothing of it is left: not in the
- * folder, not in the library. */
+/*
+ * ERR_BUSY for a live session, and where the library is locked; ERR_DAMAGED where the
+ * library or all of the recording cannot be read. Then, and after any other failure up to
+ * the exchange of the folders, nothing was changed. Killed at any point, the session is
+ * there once and whole, as it was or as it is to be; to call it again ends the work, also
+ * where the files are clean and only leftovers or the library are not. When it returns 0,
+ * nothing of it is left: not in the folder, not in the library.
+ */
 int library_rewrite(const char *home, const char *id, const struct library_rewrite *rw,
                     struct library_rewritten *ret, struct err *err);
 
