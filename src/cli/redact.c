@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ahr redact: masks secrets in a byte stream, or looks for them in files.
+ * ahr redact: masks secrets in a byte stream or in a session of the library, or looks for
+ * them in files.
  *
  * As a filter it writes what is decided after each read, so that it may stand in a live
  * pipe.
@@ -14,6 +15,7 @@
 #include "base/json.h"
 #include "cli/check.h"
 #include "cli/option.h"
+#include "cli/redact_session.h"
 #include "redact/own.h"
 
 enum { PIECE_MAX = 64 << 10 };
@@ -21,7 +23,7 @@ enum { PIECE_MAX = 64 << 10 };
 struct args {
     bool is_check, is_rules, is_json, is_terminal;
     uint64_t cols;
-    const char *own;
+    const char *own, *rule, *text_file;
 };
 
 /* -- the filter -- */
@@ -106,9 +108,30 @@ print_rules(const struct redact *redact, bool is_json, struct err *err)
 
 /* -- the command -- */
 
+/* Of a session: is there one, and nothing that is for something else? */
+static int
+check_session(const struct args *args, int count, struct err *err)
+{
+    const char *option = args->rule ? "--rule" : "--text-file";
+    if (args->rule && args->text_file)
+        return err_set(err, ERR_USAGE, "give --rule or --text-file, not both");
+    if (args->is_check || args->is_rules || args->is_terminal || args->cols)
+        return err_set(err, ERR_USAGE,
+                       "%s is for a session of the library: it does not "
+                       "go with --check, --rules, --terminal or --cols",
+                       option);
+    if (count != 1)
+        return err_set(err, ERR_USAGE,
+                       "%s is for a session of the library: %s? see 'ahr redact -h'",
+                       option, count ? "which one" : "which");
+    return 0;
+}
+
 static int
 check_usage(const struct args *args, int count, char **operands, struct err *err)
 {
+    if (args->rule || args->text_file)
+        return check_session(args, count, err);
     if (args->is_check && args->is_rules)
         return err_set(err, ERR_USAGE, "--check and --rules do not go together");
     if (args->is_check && !count)
@@ -121,7 +144,8 @@ check_usage(const struct args *args, int count, char **operands, struct err *err
     if (!args->is_check && count && !is_stdin)
         return err_set(err, ERR_USAGE,
                        "standard input is masked, not '%s'; to look into files say "
-                       "--check, to mask one say < FILE",
+                       "--check, to mask one say < FILE, to mask a session of the "
+                       "library say --rule or --text-file",
                        operands[0]);
     return 0;
 }
@@ -135,6 +159,12 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
         r = check_usage(&args, count, argv, err);
     if (r)
         return r;
+    if (args.rule || args.text_file)
+        return cli_redact_session(self,
+                                  &(struct cli_redact_session){ argv[0], args.rule,
+                                                                args.text_file, args.own,
+                                                                args.is_json },
+                                  err);
     struct redact *redact;
     r = redact_own_open(&redact, args.own, err);
     if (r < 0)
@@ -163,14 +193,19 @@ static const struct cli_option options[] = {
     { "own", 0, CLI_TEXT, offsetof(struct args, own), "FILE",
       "own rules (~/.config/ahr/redact)", 0, 0 },
     { "json", 0, CLI_FLAG, offsetof(struct args, is_json), NULL,
-      "print JSON, with --check and --rules", 0, 0 },
+      "print JSON, with --check, --rules and SESSION", 0, 0 },
+    { "rule", 0, CLI_TEXT, offsetof(struct args, rule), "RULE",
+      "mask in SESSION what this rule finds, for good", 0, 0 },
+    { "text-file", 0, CLI_TEXT, offsetof(struct args, text_file), "FILE",
+      "mask in SESSION the texts in FILE, one a line; '-': standard input", 0, 0 },
     { 0 },
 };
 
 const struct cli_command cli_redact = {
     "redact",
-    "[--terminal] [--cols N] [--own FILE] [--json] [--rules | --check FILE|DIR|-…]",
-    "mask secrets in a byte stream, or look for them in files",
+    "[--terminal] [--cols N] [--own FILE] [--json] [--rules | --check FILE|DIR|-… | "
+    "SESSION --rule RULE | SESSION --text-file FILE]",
+    "mask secrets in a byte stream or a session, or look for them in files",
     options,
     run,
     false,

@@ -27,6 +27,7 @@
 #include "library/anew_priv.h"
 #include "library/change.h"
 #include "library/keyframes.h"
+#include "library/recover.h"
 #include "session/exchange.h"
 #include "session/folder.h"
 #include "session/hold.h"
@@ -91,30 +92,33 @@ tell(const struct rewrite *w, const char *text)
 
 /* -- what must be ours first -- */
 
-static bool
-is_live(const struct rewrite *w)
+/* One whose recorder has vanished is sealed first. */
+static int
+hold_stored(struct rewrite *w, struct err *err)
 {
-    AUTO(buf) path = { .ceiling = PATH_MAX };
-    return buf_printf(&path, "%s/live/%s", w->home, w->id) == 0 &&
-           access(buf_str(&path), F_OK) == 0;
+    AUTO(buf) path = { 0 };
+    struct tape_repair_report ignored;
+    int fd = session_hold(w->home, w->id, LIBRARY_WAIT_MS, err);
+    if (fd != ERR_MISSING)
+        return fd;
+    if (session_folder_is_held(w->home, w->id))
+        return err_set(err, ERR_BUSY,
+                       "session '%s' is being recorded; 'ahr stop %s' ends it", w->id,
+                       w->id);
+    struct err why = *err;
+    int r = library_recover(w->id, false, NULL, &ignored, &path, err);
+    if (r == ERR_MISSING)
+        *err = why;
+    return r < 0 ? r : session_hold(w->home, w->id, LIBRARY_WAIT_MS, err);
 }
 
 static int
 hold(struct rewrite *w, struct err *err)
 {
     library_sweep(w->home); /* an old one may have to be put back first */
-    int fd = session_hold(w->home, w->id, LIBRARY_WAIT_MS, err);
-    if (fd == ERR_MISSING && session_folder_is_held(w->home, w->id))
-        return err_set(err, ERR_BUSY,
-                       "session '%s' is being recorded; end it first ('ahr stop')",
-                       w->id);
-    if (fd == ERR_MISSING && is_live(w))
-        return err_set(err, ERR_BUSY,
-                       "session '%s' was cut off; say 'ahr recover %s' first", w->id,
-                       w->id);
-    if (fd < 0)
-        return fd;
-    w->hold_fd = fd;
+    w->hold_fd = hold_stored(w, err);
+    if (w->hold_fd < 0)
+        return w->hold_fd;
     w->sessions_fd = file_open_dir(buf_str(&w->dir));
     return w->sessions_fd < 0
                ? err_code(err, w->sessions_fd, "cannot open '%s/sessions'", w->home)
