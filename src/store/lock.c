@@ -87,6 +87,8 @@ store_unlock_new(struct store *s)
     AUTO(buf) path = { 0 };
     if (s->new_lock_fd < 0)
         return;
+    (void)store_remove_beside(s->path, NULL);
+    unlink(s->path); /* not there any more when it was swapped in */
     if (lock_path(s, &path) >= 0)
         unlink(buf_str(&path));
     close(s->new_lock_fd);
