@@ -32,7 +32,7 @@
 #include "session/folder.h"
 #include "session/hold.h"
 
-enum { TRIES = 10, POLL_MS = 50 };
+enum { TRIES = 10 };
 
 #define AUDIT "session.audit.jsonl"
 
@@ -74,10 +74,8 @@ rewrite_release(struct rewrite *w)
     let_go(&w->hold_fd);
     let_go(&w->new_fd);
     let_go(&w->sessions_fd);
-    if (w->beside)
-        store_close(w->beside);
-    if (w->store)
-        store_close(w->store);
+    store_close(w->beside);
+    store_close(w->store);
     buf_release(&w->dir);
     buf_release(&w->new_dir);
     buf_release(&w->db_path);
@@ -140,12 +138,12 @@ explain_library(struct rewrite *w, int r, struct err *err)
 static int
 open_beside(struct rewrite *w, struct err *err)
 {
-    const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
-    uint64_t deadline = clock_mono_ns() + LIBRARY_WAIT_MS * UINT64_C(1000000);
+    uint64_t deadline_ns = clock_mono_ns() + LIBRARY_WAIT_MS * UINT64_C(1000000);
+    unsigned tries = 0;
     int r;
-    while ((r = store_new_beside(&w->beside, buf_str(&w->db_path), err)) == ERR_BUSY &&
-           clock_mono_ns() < deadline)
-        nanosleep(&pause, NULL);
+    do
+        r = store_new_beside(&w->beside, buf_str(&w->db_path), err);
+    while (r == ERR_BUSY && clock_back_off(tries++, deadline_ns));
     return r;
 }
 
