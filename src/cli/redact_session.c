@@ -17,6 +17,7 @@
 #include "cli/nearest.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "library/change.h"
 #include "library/rewrite.h"
 #include "redact/only.h"
 #include "redact/own.h"
@@ -216,9 +217,12 @@ cli_redact_session(const struct cli_command *self, const struct cli_redact_sessi
     if (!r)
         r = args->rule ? open_rule(&w, args, err) : open_texts(&w, args, err);
     if (!r)
-        r = find_id(args->session, id, err);
-    if (!r)
         r = session_home(&w.home, err);
+    if (!r)
+        library_sweep(
+            buf_str(&w.home)); /* one whose rewriting was killed is found then */
+    if (!r)
+        r = find_id(args->session, id, err);
     if (!r)
         r = rewrite(&w, id, &done, err);
     if (!r)

@@ -3,13 +3,16 @@
  * kill_shim.c -- preloaded into the real program: SIGKILL at the N-th call that changes a
  * file.
  *
- * $KILL_AT is N; $KILL_AFTER set: the call is made first.
+ * $KILL_AT is N; $KILL_AFTER set: the call is made first. $NO_EXCHANGE set: folders
+ * cannot change places, as on a file system that does not know how.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -47,3 +50,17 @@ SHIM(int, unlinkat, (int dir, const char *path, int flags), (dir, path, flags))
 SHIM(int, mkdir, (const char *path, mode_t mode), (path, mode))
 SHIM(int, rmdir, (const char *path), (path))
 SHIM(int, ftruncate64, (int fd, off_t size), (fd, size))
+
+int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
+int
+renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+{
+    fall(0);
+    if (getenv("NO_EXCHANGE")) {
+        errno = EINVAL;
+        return -1;
+    }
+    int r = (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);
+    fall(1);
+    return r;
+}
