@@ -3,15 +3,13 @@
  * reindex.c -- all sessions anew, into a library of its own, which then takes the old
  * one's place.
  *
- * The others go on meanwhile, with the old one. What a session's files were like is noted
- * before they are read: one that was changed since, or is being changed, is taken out
- * again, both before the swap and behind it, and what is not in the new library then is
- * indexed as ever. So whoever is killed in between leaves a session that is not indexed
- * yet, and never one that is told of as it was.
+ * The others go on meanwhile, with the old one. What each session's files were like is
+ * noted before they are read. When nobody can open the old one any more, those that were
+ * changed since are taken out again, and those that somebody holds, who may have taken
+ * them out of the old one to change them. What is not in the new library then is indexed
+ * as ever, by us or, if we are killed, by the next who looks.
  */
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,8 +94,6 @@ note_stamps(struct reindex *re, struct err *err)
 
 /* -- what has changed meanwhile -- */
 
-/* Whoever is at it may have taken it out of the old library, and will put it into the one
- * that is there when he is done. */
 static bool
 is_stale(const struct reindex *re, size_t i)
 {
@@ -140,19 +136,19 @@ library_reindex(const char *home, struct redact *redact, library_each_fn each, v
     if (!r)
         r = index_list(s, home, &re.ids, redact, each, ctx, err);
     if (!r)
+        r = store_claim(s, buf_str(&path), LIBRARY_WAIT_INDEX_MS, err);
+    if (!r)
         r = drop_stale(&re, s, err);
     if (r < 0) {
         store_close(s);
         return r;
     }
-    r = store_swap(s, buf_str(&path), LIBRARY_WAIT_INDEX_MS, err);
+    r = store_swap(s, buf_str(&path), 0, err);
     if (!r)
         r = store_open(&s, buf_str(&path), STORE_WRITE, LIBRARY_WAIT_INDEX_MS, err);
     if (r < 0)
         return r;
-    r = drop_stale(&re, s, err);
-    if (!r)
-        r = library_index_pending(s, home, redact, NULL, NULL, err);
+    r = library_index_pending(s, home, redact, NULL, NULL, err);
     store_close(s);
     return r;
 }

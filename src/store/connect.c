@@ -111,7 +111,12 @@ store_close(struct store *s)
     store_enter(s);
     store_rollback(s);
     store_disconnect(s);
+    if (s->new_lock_fd >= 0) { /* it was never put in its place, or is there */
+        (void)store_remove_beside(s->path, NULL);
+        unlink(s->path);
+    }
     store_unlock_new(s);
+    store_close(s->old);
     if (s->lock_fd >= 0)
         close(s->lock_fd);
     free(s->path);

@@ -158,9 +158,13 @@ int store_pieces(struct store *s, const struct store_search *search, store_piece
 int store_scrub(struct store *s, struct err *err);
 /* Every page and row is looked at. ERR_DAMAGED tells what is wrong. */
 int store_check(struct store *s, struct err *err);
-/* A new, empty one beside it, for filling; nobody else sees it until the swap. What is
- * left of a killed one is removed. */
+/* A new, empty one beside it, for filling; nobody else sees it until the swap. Closed
+ * without one it is gone; what is left of a killed one is removed. */
 int store_new_beside(struct store **ret, const char *path, struct err *err);
+/* Of one made beside: nobody has the library at path open any more, or opens it, until s
+ * is closed or has taken its place. Waits for those who have. What was changed there up
+ * to now can so be told for certain, and brought into s. */
+int store_claim(struct store *s, const char *path, unsigned wait_ms, struct err *err);
 /* Takes the place of the library at path, whole, in one step; what lay there is removed
  * with its log. Waits for those who have the old one open. Closes s in any case. */
 int store_swap(struct store *s, const char *path, unsigned wait_ms, struct err *err);

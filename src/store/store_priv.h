@@ -51,6 +51,7 @@ struct store {
     unsigned wait_ms;
     uint64_t deadline_ns;
     bool is_writer;
+    struct store *old; /* of one made beside the library: that, claimed; NULL: not yet */
     sqlite3_stmt *made[QUERY_COUNT];
 };
 

@@ -54,35 +54,38 @@ settle(struct store *old)
     store_disconnect(old);
 }
 
+int
+store_claim(struct store *s, const char *path, unsigned wait_ms, struct err *err)
+{
+    struct store *old = store_new(path, true, wait_ms);
+    if (!old)
+        return err_code(err, -ENOMEM, "cannot open '%s'", path);
+    int r = store_lock(old, false, true, err);
+    if (r < 0)
+        store_close(old);
+    else
+        s->old = old;
+    return r;
+}
+
 static int
 swap(struct store *s, const char *path, unsigned wait_ms, struct err *err)
 {
     int r = store_seal(s, err);
+    if (!r && !s->old)
+        r = store_claim(s, path, wait_ms, err);
     if (r < 0)
         return r;
-    struct store *old = store_new(path, true, wait_ms);
-    if (!old)
-        return err_code(err, -ENOMEM, "cannot open '%s'", path);
-    r = store_lock(old, false, true, err);
-    if (!r) {
-        old->wait_ms = 0; /* who has it locked now is no ahr */
-        store_enter(old);
-        settle(old);
-        r = store_place(s->path, path, err);
-    }
-    store_close(old);
-    return r;
+    s->old->wait_ms = 0; /* who has it locked now is no ahr */
+    store_enter(s->old);
+    settle(s->old);
+    return store_place(s->path, path, err);
 }
 
 int
 store_swap(struct store *s, const char *path, unsigned wait_ms, struct err *err)
 {
     int r = swap(s, path, wait_ms, err);
-    if (r < 0) {
-        store_disconnect(s);
-        (void)store_remove_beside(s->path, NULL);
-        unlink(s->path);
-    }
     store_close(s);
     return r;
 }
