@@ -7,6 +7,7 @@ import contextlib
 import os
 import shutil
 import sqlite3
+import subprocess
 import sys
 from pathlib import Path
 
@@ -37,6 +38,11 @@ class Tended(Recorder):
             except OSError:
                 return []
         return [p for p in self.processes() if b"index" in words(p)[1:2]]
+
+    def indexer(self):
+        """The one that is there, as soon as it shows what it is."""
+        indexer, = wait_for(self.indexers, "nobody is at work")
+        return indexer
 
     def awaits(self, *ids):
         wait_for(lambda: indexed(self.home) == sorted(ids),
@@ -80,11 +86,12 @@ def nobody_waits_for_the_index():
         a.awaits(first)
         a.nobody_is_left()
         with locked(a.home):
-            client = a.start("record", "-q", "--", "sh", "-c", "exit 7")
+            client = a.start("record", "-q", "--", "sh", "-c", "read x; exit 7", stdin=subprocess.PIPE)
             host = a.host(client.pid)
+            client.communicate(b"go\n")
             a.ends(client, 7)
             wait_for(lambda: is_gone(host), "the host waits")
-            indexer, = a.indexers()  # it was there before the client was told of the end
+            indexer = a.indexer()
             fields = stat(indexer)
             assert int(fields[3]) == indexer and int(fields[4]) == 0, "it has a session or a terminal"
             assert int(fields[16]) >= 10, f"nice {fields[16]}"
@@ -233,8 +240,7 @@ def looks_that_come_together_start_one_process():
         with locked(a.home):
             for _ in range(3):
                 a.ok("list")
-                assert len(a.indexers()) == 1
-            a.ok("list", "--upkeep", "off")
+                a.indexer()
         a.awaits(OLD, NEW)
 
 
