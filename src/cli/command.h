@@ -35,16 +35,10 @@ struct cli_command {
     bool takes_command; /* as its operands: options behind the first are that one's */
 };
 
-extern const struct cli_command cli_attach, cli_branch_points, cli_cat, cli_export,
-    cli_import, cli_index, cli_instruct, cli_mirror, cli_pack, cli_record, cli_recover,
-    cli_redact, cli_reindex, cli_render, cli_replay, cli_send, cli_snapshot, cli_stop,
-    cli_verify, cli_watch;
 extern const struct cli_command cli_attach, cli_branch_points, cli_cat, cli_delete,
-    cli_export, cli_import, cli_instruct, cli_list, cli_mirror, cli_pack, cli_record,
-    cli_recover, cli_redact, cli_rename, cli_render, cli_replay, cli_send, cli_show,
-    cli_snapshot, cli_stop, cli_verify, cli_watch;
-    cli_redact, cli_reindex, cli_render, cli_replay, cli_search, cli_send, cli_snapshot,
-    cli_stop, cli_verify, cli_watch;
+    cli_export, cli_import, cli_index, cli_instruct, cli_list, cli_mirror, cli_pack,
+    cli_record, cli_recover, cli_redact, cli_reindex, cli_rename, cli_render, cli_replay,
+    cli_search, cli_send, cli_show, cli_snapshot, cli_stop, cli_verify, cli_watch;
 
 enum cli_status cli_exit_status(int code);
 /* "ahr NAME: text" on stderr. */
