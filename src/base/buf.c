@@ -66,6 +66,11 @@ buf_append(struct buf *b, const void *p, size_t n)
 {
     if (!n)
         return 0;
+    if (b->p && n <= b->cap - b->n) { /* most often there is room */
+        memcpy(b->p + b->n, p, n);
+        b->n += n;
+        return 0;
+    }
     uint8_t *dst = buf_grow(b, n);
     if (!dst)
         return b->failed;

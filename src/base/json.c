@@ -51,9 +51,33 @@ put_escaped(struct buf *out, int len, uint32_t cp)
         buf_printf(out, "\\u%04x", cp);
 }
 
+/* Most texts need no care: they are written in one go. */
+static bool
+put_plain(struct json *j, struct view s, bool is_key)
+{
+    size_t n = 0;
+    while (n < s.n && is_plain_byte(s.p[n]))
+        n++;
+    uint8_t *p = n < s.n ? NULL : buf_grow(j->out, n + 2 + j->comma + is_key);
+    if (!p)
+        return false;
+    if (j->comma)
+        *p++ = ',';
+    *p++ = '"';
+    if (n)
+        memcpy(p, s.p, n);
+    p[n] = '"';
+    if (is_key)
+        p[n + 1] = ':';
+    j->comma = !is_key;
+    return true;
+}
+
 void
 json_bytes(struct json *j, struct view s)
 {
+    if (put_plain(j, s, false))
+        return;
     separate(j);
     buf_puts(j->out, "\"");
     size_t run = 0; /* where what needs no care begins */
@@ -86,7 +110,10 @@ json_str(struct json *j, const char *s)
 void
 json_key(struct json *j, const char *key)
 {
-    json_str(j, key);
+    struct view s = { (const uint8_t *)key, strlen(key) };
+    if (put_plain(j, s, true))
+        return;
+    json_bytes(j, s);
     buf_puts(j->out, ":");
     j->comma = false;
 }
