@@ -50,25 +50,30 @@ enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 static void
 put_name(struct listing *l, const struct store_session *f)
 {
-    char id[SHORT_ID + 1];
-    snprintf(id, sizeof(id), "%s", f->id);
-    cli_table_put(&l->table, f->name ? f->name : id, NULL);
+    char id[SHORT_ID + 1] = "";
+    if (strlen(f->id) > SHORT_ID)
+        memcpy(id, f->id, SHORT_ID);
+    cli_table_put(&l->table, f->name ? f->name : id, 0);
 }
 
 static void
 put_status(struct listing *l, const struct library_session *s)
 {
     const char *status = s->facts.status ? s->facts.status : "";
-    const char *style = !strcmp(status, "failed") || !strcmp(status, "crashed") ? "31"
-                        : !strcmp(status, "interrupted")                        ? "33"
-                                                                                : NULL;
+    unsigned style = !strcmp(status, "failed") || !strcmp(status, "crashed") ? 31
+                     : !strcmp(status, "interrupted")                        ? 33
+                                                                             : 0;
     if (s->is_held) {
-        cli_table_put(&l->table, "● active", "32");
+        cli_table_put(&l->table, "● active", 32);
+        return;
+    }
+    if (!s->facts.is_damaged) {
+        cli_table_put(&l->table, status, style);
         return;
     }
     buf_clear(&l->cell);
-    buf_printf(&l->cell, "%s%s", status, s->facts.is_damaged ? ", damaged" : "");
-    cli_table_put(&l->table, buf_str(&l->cell), s->facts.is_damaged ? "33" : style);
+    buf_printf(&l->cell, "%s, damaged", status);
+    cli_table_put(&l->table, buf_str(&l->cell), 33);
 }
 
 static void
@@ -79,21 +84,21 @@ put_duration(struct listing *l, const struct library_session *s)
     buf_clear(&l->cell);
     if (start && end >= start)
         cli_duration(&l->cell, end - start);
-    cli_table_put(&l->table, buf_str(&l->cell), NULL);
+    cli_table_put(&l->table, buf_str(&l->cell), 0);
 }
 
 static int
 put_row(struct listing *l, const struct library_session *s)
 {
     char when[CLI_WHEN_LOCAL_SIZE];
-    cli_table_put(&l->table, cli_when_local(s->facts.started_at_ns, when), NULL);
+    cli_table_put(&l->table, cli_when_local(s->facts.started_at_ns, when), 0);
     put_name(l, &s->facts);
     put_status(l, s);
     put_duration(l, s);
     buf_clear(&l->cell);
     cli_size(&l->cell, s->facts.size_bytes);
-    cli_table_put(&l->table, buf_str(&l->cell), NULL);
-    cli_table_put(&l->table, s->facts.command, NULL);
+    cli_table_put(&l->table, buf_str(&l->cell), 0);
+    cli_table_put(&l->table, s->facts.command, 0);
     return cli_table_flush(&l->table, false, l->err);
 }
 
@@ -163,6 +168,7 @@ parse_filters(const struct args *a, uint64_t now_ns, struct library_list *ret,
     ret->status = a->status < 0 ? NULL : names[a->status];
     ret->name_glob = a->name;
     ret->limit = a->limit;
+    ret->is_short = !a->is_json;
     if (a->since)
         r = cli_when_parse(a->since, now_ns, &ret->since_ns, err);
     if (!r && a->until)

@@ -18,39 +18,51 @@ cli_count(struct buf *out, uint64_t n, const char *thing)
         buf_printf(out, " %s%s", thing, n == 1 ? "" : "s");
 }
 
+/* "3m05s": the second of two digits. */
+static void
+put_pair(struct buf *out, uint64_t whole, const char *unit, uint64_t part,
+         const char *part_unit)
+{
+    buf_put_u64(out, whole);
+    buf_puts(out, unit);
+    buf_puts(out, part < 10 ? "0" : "");
+    buf_put_u64(out, part);
+    buf_puts(out, part_unit);
+}
+
 void
 cli_duration(struct buf *out, uint64_t ns)
 {
     uint64_t s = ns / 1000000000;
-    if (s < 10)
-        buf_printf(out, "%" PRIu64 ".%us", s, (unsigned)(ns / 100000000 % 10));
-    else if (s < 60)
-        buf_printf(out, "%" PRIu64 "s", s);
-    else if (s < 3600)
-        buf_printf(out, "%" PRIu64 "m%02us", s / 60, (unsigned)(s % 60));
-    else if (s < 86400)
-        buf_printf(out, "%" PRIu64 "h%02um", s / 3600, (unsigned)(s / 60 % 60));
-    else
-        buf_printf(out, "%" PRIu64 "d%02uh", s / 86400, (unsigned)(s / 3600 % 24));
+    if (s >= 86400) {
+        put_pair(out, s / 86400, "d", s / 3600 % 24, "h");
+    } else if (s >= 3600) {
+        put_pair(out, s / 3600, "h", s / 60 % 60, "m");
+    } else if (s >= 60) {
+        put_pair(out, s / 60, "m", s % 60, "s");
+    } else {
+        buf_put_u64(out, s);
+        buf_puts(out, s < 10 ? "." : "");
+        if (s < 10)
+            buf_put_u64(out, ns / 100000000 % 10);
+        buf_puts(out, "s");
+    }
 }
 
 void
 cli_size(struct buf *out, uint64_t bytes)
 {
-    static const char *const units[] = { "kB", "MB", "GB", "TB", "PB", "EB" };
+    static const char *const units[] = { " kB", " MB", " GB", " TB", " PB", " EB" };
     uint64_t tenths = bytes / 100;
     size_t unit = 0;
-    if (bytes < 1000) {
-        buf_printf(out, "%" PRIu64 " B", bytes);
-        return;
-    }
     for (; tenths >= 10000; tenths /= 1000)
         unit++;
-    if (tenths < 100)
-        buf_printf(out, "%" PRIu64 ".%u %s", tenths / 10, (unsigned)(tenths % 10),
-                   units[unit]);
-    else
-        buf_printf(out, "%" PRIu64 " %s", tenths / 10, units[unit]);
+    buf_put_u64(out, bytes < 1000 ? bytes : tenths / 10);
+    if (bytes >= 1000 && tenths < 100) {
+        buf_puts(out, ".");
+        buf_put_u64(out, tenths % 10);
+    }
+    buf_puts(out, bytes < 1000 ? " B" : units[unit]);
 }
 
 static int

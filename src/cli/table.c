@@ -10,9 +10,9 @@
 enum { GAP = 2, LOT = 4096 /* rows */ };
 
 struct cell {
-    size_t at, n; /* in text */
-    unsigned cols;
-    const char *style;
+    uint32_t at, n; /* in text, which has a ceiling */
+    uint16_t cols;
+    uint16_t style; /* of SGR; 0: none */
 };
 
 void
@@ -47,17 +47,17 @@ is_ascii_line(const char *p, size_t n)
 }
 
 void
-cli_table_put(struct cli_table *t, const char *text, const char *style)
+cli_table_put(struct cli_table *t, const char *text, unsigned style)
 {
     size_t n = text ? strlen(text) : 0;
-    struct cell cell = { .at = t->text.n, .style = style };
-    if (!text || is_ascii_line(text, n)) {
+    struct cell cell = { .at = (uint32_t)t->text.n, .style = (uint16_t)style };
+    unsigned cols = (unsigned)n;
+    if (text && n <= UINT16_MAX && is_ascii_line(text, n))
         buf_append(&t->text, text, n);
-        cell.cols = n < UINT16_MAX ? (unsigned)n : UINT16_MAX;
-    } else {
-        cell.cols = term_text_put(&t->widths, term_text(text), UINT16_MAX, &t->text);
-    }
-    cell.n = t->text.n - cell.at;
+    else if (text)
+        cols = term_text_put(&t->widths, term_text(text), UINT16_MAX, &t->text);
+    cell.cols = (uint16_t)cols;
+    cell.n = (uint32_t)t->text.n - cell.at;
     size_t column = t->cells.n / sizeof(cell) % t->count;
     if (cell.cols > t->width[column])
         t->width[column] = cell.cols;
@@ -102,7 +102,7 @@ put_cell(struct cli_table *t, const struct cell *c, size_t column, unsigned widt
     if (t->columns[column].is_right)
         put_blanks(&t->out, left);
     if (is_styled)
-        buf_printf(&t->out, "\033[%sm", c->style);
+        buf_printf(&t->out, "\033[%um", c->style);
     if (c->cols <= width)
         buf_append(&t->out, text.p, text.n);
     else
@@ -119,7 +119,7 @@ put_head(struct cli_table *t)
     struct buf cells = t->cells;
     t->cells = (struct buf){ 0 };
     for (size_t i = 0; i < t->count; i++)
-        cli_table_put(t, t->columns[i].title, "2");
+        cli_table_put(t, t->columns[i].title, 2);
     buf_append(&t->cells, cells.p, cells.n);
     t->cells.failed = t->cells.failed ? t->cells.failed : cells.failed;
     buf_release(&cells);

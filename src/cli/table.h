@@ -36,8 +36,8 @@ struct cli_table {
 void cli_table_release(struct cli_table *t);
 /* How standard output is: its columns, and whether colours are wanted. */
 void cli_table_look(struct cli_table *t);
-/* The next cell of the row; NULL: nothing. style: of SGR, NULL: none. */
-void cli_table_put(struct cli_table *t, const char *text, const char *style);
+/* The next cell of the row; NULL: nothing. style: of SGR, 0: none. */
+void cli_table_put(struct cli_table *t, const char *text, unsigned style);
 /* Writes what there is; unless it is the end only when that is much. */
 int cli_table_flush(struct cli_table *t, bool is_end, struct err *err);
 

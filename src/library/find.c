@@ -92,10 +92,7 @@ collect(struct buf *ids, const char *home, const char *prefix, struct err *err)
     int r = ids_collect(ids, home, "live", prefix);
     if (!r)
         r = ids_collect(ids, home, "sessions", prefix);
-    if (r < 0)
-        return err_code(err, r, "cannot list the sessions in '%s'", home);
-    ids_sort(ids);
-    return 0;
+    return r < 0 ? err_code(err, r, "cannot list the sessions in '%s'", home) : 0;
 }
 
 /* The one that began last, of the newest day that has any. */
@@ -104,7 +101,7 @@ struct newest {
     const char *name; /* NULL: whatever it is called */
     char id[SESSION_ID_LEN + 1];
     uint64_t started_at_ns;
-    struct ids_set stored; /* those of the index are marked */
+    struct ids_set stored; /* those of which the index has told are marked */
 };
 
 static void
@@ -127,19 +124,55 @@ is_called(const struct newest *n, const char *name)
     return !n->name || (name && *name && !strcmp(name, n->name));
 }
 
-/* A store_brief_fn. Gone ones do not count; names that are masked there are told by the
+/* What a masked text has where the secret was. */
+#define MASK "[REDACTED:"
+
+/* A store_brief_fn. Gone ones do not count; a name that is masked there is told by the
  * files alone. */
 static int
 look_at_row(void *ctx, const struct store_brief *row)
 {
     struct newest *n = ctx;
     size_t at = ids_set_find(&n->stored, row->id);
-    if (at == SIZE_MAX || (n->name && row->name && strstr(row->name, "[REDACTED:")))
+    if (at == SIZE_MAX)
         return 1;
-    n->stored.is_marked[at] = true;
-    if (is_called(n, row->name))
+    if (n->name && row->name && strstr(row->name, MASK))
+        n->stored.is_marked[at] = false;
+    else if (is_called(n, row->name))
         consider(n, ids_at(n->stored.ids, at), row->started_at_ns);
     return 1;
+}
+
+/* The newest day of those that are marked; false: none is. */
+static bool
+find_day(const struct newest *n, char ret[DAY_LEN + 1])
+{
+    const char *best = NULL;
+    for (size_t i = 0; i < ids_count(n->stored.ids); i++) {
+        const char *id = ids_at(n->stored.ids, i);
+        if (n->stored.is_marked[i] && (!best || strncmp(id, best, DAY_LEN) > 0))
+            best = id;
+    }
+    if (best)
+        memcpy(ret, best, DAY_LEN);
+    ret[DAY_LEN] = 0;
+    return best;
+}
+
+static int
+look_at_rows(struct newest *n, struct store *store, struct err *why)
+{
+    AUTO(buf) ids = { 0 };
+    char day[DAY_LEN + 1];
+    int r = store_begin_read(store, why);
+    if (!r)
+        r = store_ids(store, &ids, why);
+    if (r < 0)
+        return r;
+    (void)ids_set_mark(&n->stored, &ids);
+    if (n->name)
+        return store_briefs_named(store, n->name, MASK, look_at_row, n, why);
+    return find_day(n, day) ? store_briefs_of(store, day, look_at_row, n, why) : 0;
 }
 
 static int
@@ -153,7 +186,7 @@ look_into_index(struct newest *n, struct err *why)
     r = store_open(&store, buf_str(&path), STORE_READ, LIBRARY_WAIT_LOOK_MS, why);
     if (r < 0)
         return r;
-    r = store_briefs(store, look_at_row, n, why);
+    r = look_at_rows(n, store, why);
     store_close(store);
     return r;
 }
@@ -245,6 +278,7 @@ find_prefix(struct library_found *ret, const char *home, const char *prefix,
     int r = collect(&ids, home, prefix, err);
     if (r < 0)
         return r;
+    ids_sort(&ids);
     if (!ids_count(&ids))
         return find_newest(ret, home, prefix, err); /* a name that others gave */
     return ids_count(&ids) > 1 ? tell_several(&ids, prefix, err)
@@ -265,6 +299,7 @@ find_uuid(struct library_found *ret, const char *home, const char *prefix,
             r = buf_append(&fitting, ids_at(&ids, i), IDS_STEP);
     if (r < 0)
         return err_code(err, r, "cannot list the sessions in '%s'", home);
+    ids_sort(&fitting);
     if (ids_count(&fitting) > 1)
         return tell_several(&fitting, prefix, err);
     if (!fitting.n)

@@ -70,13 +70,18 @@ ids_day_ns(const char *id)
 
 /* -- ids looked up -- */
 
+_Static_assert(IDS_STEP % sizeof(uint64_t) == 0, "an id with its NUL is whole words");
+
 static size_t
 hash(const char *id)
 {
-    uint64_t h = 0xcbf29ce484222325;
-    for (; *id; id++)
-        h = (h ^ (uint8_t)*id) * 0x100000001b3;
-    return (size_t)(h ^ h >> 32);
+    uint64_t h = 0, word;
+    for (size_t i = 0; i < IDS_STEP; i += sizeof(word)) {
+        memcpy(&word, id + i, sizeof(word));
+        h = (h ^ word) * 0x9e3779b97f4a7c15;
+        h ^= h >> 32;
+    }
+    return (size_t)h;
 }
 
 void
@@ -91,7 +96,8 @@ static size_t
 find_slot(const struct ids_set *s, const char *id)
 {
     size_t slot = hash(id) & s->mask;
-    while (s->slots[slot] && strcmp(ids_at(s->ids, s->slots[slot] - 1), id) != 0)
+    while (s->slots[slot] &&
+           memcmp(ids_at(s->ids, s->slots[slot] - 1), id, IDS_STEP) != 0)
         slot = (slot + 1) & s->mask;
     return slot;
 }
@@ -123,4 +129,18 @@ ids_set_find(const struct ids_set *s, const char *id)
 {
     uint32_t at = s->slots ? s->slots[find_slot(s, id)] : 0;
     return at ? at - 1 : SIZE_MAX;
+}
+
+size_t
+ids_set_mark(struct ids_set *s, const struct buf *other)
+{
+    size_t missing = 0;
+    for (size_t i = 0; i < ids_count(other); i++) {
+        size_t at = ids_set_find(s, ids_at(other, i));
+        if (at == SIZE_MAX)
+            missing++;
+        else
+            s->is_marked[at] = true;
+    }
+    return missing;
 }

@@ -34,7 +34,9 @@ struct ids_set {
 
 int ids_set_init(struct ids_set *s, const struct buf *ids);
 void ids_set_release(struct ids_set *s);
-/* Its place in ids, or SIZE_MAX. */
+/* Its place in ids, or SIZE_MAX. It has an id's length. */
 size_t ids_set_find(const struct ids_set *s, const char *id);
+/* Marks those of other; returns how many it does not have. */
+size_t ids_set_mark(struct ids_set *s, const struct buf *other);
 
 #endif

@@ -158,17 +158,14 @@ hand_over_waiting(struct listing *l, uint64_t from_ns)
 
 /* -- the rows -- */
 
-/* A store_brief_fn. */
 static int
-mark(void *ctx, const struct store_brief *row)
+mark_indexed(struct listing *l, struct err *why)
 {
-    struct listing *l = ctx;
-    size_t at = ids_set_find(&l->set, row->id);
-    if (at == SIZE_MAX)
-        l->counts->gone++;
-    else
-        l->set.is_marked[at] = true;
-    return 1;
+    AUTO(buf) ids = { 0 };
+    int r = store_ids(l->store, &ids, why);
+    if (!r)
+        l->counts->gone = ids_set_mark(&l->set, &ids);
+    return r;
 }
 
 /* A store_session_fn. */
@@ -197,7 +194,7 @@ open_index(struct listing *l, struct err *why)
     r = store_open(&l->store, buf_str(&path), STORE_READ, LIBRARY_WAIT_LOOK_MS, why);
     if (!r)
         r = store_begin_read(l->store, why);
-    return r < 0 ? r : store_briefs(l->store, mark, l, why);
+    return r < 0 ? r : mark_indexed(l, why);
 }
 
 static void
@@ -273,6 +270,7 @@ walk(struct listing *l)
         .status = l->list->status,
         .since_ns = l->list->since_ns,
         .until_ns = l->list->until_ns,
+        .is_short = l->list->is_short,
     };
     int r = l->store ? store_sessions(l->store, &filter, pass_row, l, &l->counts->why)
                      : 0;

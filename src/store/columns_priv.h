@@ -16,4 +16,7 @@
     "?,"                                                                                \
     " ?, ?, ?, ?"
 
+#define STORE_SHORT_COLUMNS \
+    "id, name, status, command, started_at_ns, ended_at_ns, size_bytes, damaged"
+
 #endif

@@ -28,8 +28,17 @@ static const char *const texts[QUERY_COUNT] = {
                              " AND (?3 IS NULL OR status = ?3)"
                              " AND coalesce(started_at_ns, 0) BETWEEN ?4 AND ?5"
                              " ORDER BY key DESC",
+    [QUERY_SESSIONS_SHORT] = "SELECT key, " STORE_SHORT_COLUMNS " FROM sessions"
+                             " WHERE (?1 IS NULL OR name = ?1) AND key >= ?2"
+                             " AND (?3 IS NULL OR status = ?3)"
+                             " AND coalesce(started_at_ns, 0) BETWEEN ?4 AND ?5"
+                             " ORDER BY key DESC",
     [QUERY_IDS] = "SELECT id FROM sessions ORDER BY id",
-    [QUERY_BRIEFS] = "SELECT id, name, started_at_ns FROM sessions",
+    [QUERY_BRIEFS_OF] = "SELECT id, name, started_at_ns FROM sessions"
+                        " WHERE id BETWEEN ?1 AND ?1 || 'g'",
+    [QUERY_BRIEFS_NAMED] = "SELECT id, name, started_at_ns FROM sessions"
+                           " INDEXED BY sessions_name WHERE name IS NOT NULL"
+                           " AND (name = ?1 OR instr(name, ?2))",
     [QUERY_KEY_IS_TAKEN] = "SELECT 1 FROM sessions WHERE key = ?1",
     [QUERY_KEY_ABOVE] =
         "SELECT key + 1 FROM sessions AS s WHERE key >= ?1 AND NOT EXISTS"

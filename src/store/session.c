@@ -55,6 +55,29 @@ static const struct column {
 
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
+/* In the order of STORE_SHORT_COLUMNS. */
+static const struct column short_columns[] = {
+    { TEXT, AT(id) },          { TEXT, AT(name) },          { TEXT, AT(status) },
+    { TEXT, AT(command) },     { TIME, AT(started_at_ns) }, { TIME, AT(ended_at_ns) },
+    { COUNT, AT(size_bytes) }, { FLAG, AT(is_damaged) },
+};
+
+enum { SHORT_COLUMNS = sizeof(short_columns) / sizeof(short_columns[0]) };
+
+static const struct store_session nothing_known = {
+    .exit_code = -1,
+    .bytes = UINT64_MAX,
+    .snapshots = UINT64_MAX,
+    .instructions = UINT64_MAX,
+    .lines = UINT64_MAX,
+    .text_bytes = UINT64_MAX,
+    .input_tokens = UINT64_MAX,
+    .output_tokens = UINT64_MAX,
+    .cache_creation_tokens = UINT64_MAX,
+    .cache_read_tokens = UINT64_MAX,
+    .calls = UINT64_MAX,
+};
+
 /* -- a row to and from SQLite -- */
 
 static int
@@ -130,7 +153,7 @@ store_is_id(const char *id)
     while (id && ((id[n] >= '0' && id[n] <= '9') || (id[n] >= 'a' && id[n] <= 'f') ||
                   id[n] == '-'))
         n++;
-    return n == STORE_ID_LEN && !id[n];
+    return id && n == STORE_ID_LEN && !id[n];
 }
 
 int
@@ -142,9 +165,12 @@ store_bad_id(struct store *s, struct err *err)
 static int
 read_row(struct store *s, sqlite3_stmt *stmt, struct store_session *ret, struct err *err)
 {
-    *ret = (struct store_session){ 0 };
-    for (int i = 0; i < COLUMNS; i++)
-        read_column(stmt, i + 1, &columns[i], ret);
+    bool is_short = sqlite3_column_count(stmt) == SHORT_COLUMNS + 1;
+    const struct column *c = is_short ? short_columns : columns;
+    int count = is_short ? SHORT_COLUMNS : COLUMNS;
+    *ret = nothing_known;
+    for (int i = 0; i < count; i++)
+        read_column(stmt, i + 1, &c[i], ret);
     if (sqlite3_errcode(s->db) == SQLITE_NOMEM)
         return store_fail(s, SQLITE_NOMEM, err);
     return store_is_id(ret->id) ? 0 : store_bad_id(s, err);
@@ -332,7 +358,10 @@ store_sessions(struct store *s, const struct store_filter *filter, store_session
     static const struct store_filter any;
     const struct store_filter *f = filter ? filter : &any;
     sqlite3_stmt *stmt;
-    int r = store_query(s, f->name ? QUERY_SESSIONS_NAMED : QUERY_SESSIONS, &stmt, err);
+    enum store_query which = f->is_short ? QUERY_SESSIONS_SHORT
+                             : f->name   ? QUERY_SESSIONS_NAMED
+                                         : QUERY_SESSIONS;
+    int r = store_query(s, which, &stmt, err);
     if (r < 0)
         return r;
     int64_t until = f->until_ns ? store_clamp(f->until_ns - 1) : INT64_MAX;
@@ -370,13 +399,11 @@ store_ids(struct store *s, struct buf *ret, struct err *err)
     return r;
 }
 
-int
-store_briefs(struct store *s, store_brief_fn fn, void *ctx, struct err *err)
+static int
+walk_briefs(struct store *s, sqlite3_stmt *stmt, store_brief_fn fn, void *ctx,
+            struct err *err)
 {
-    sqlite3_stmt *stmt;
-    int r = store_query(s, QUERY_BRIEFS, &stmt, err);
-    if (r < 0)
-        return r;
+    int r;
     while ((r = store_step(s, stmt, err)) > 0) {
         struct store_brief row = {
             .id = (const char *)sqlite3_column_text(stmt, 0),
@@ -389,6 +416,34 @@ store_briefs(struct store *s, store_brief_fn fn, void *ctx, struct err *err)
     }
     sqlite3_reset(stmt);
     return r;
+}
+
+int
+store_briefs_of(struct store *s, const char *id_prefix, store_brief_fn fn, void *ctx,
+                struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int r = store_query(s, QUERY_BRIEFS_OF, &stmt, err);
+    if (r < 0)
+        return r;
+    if (sqlite3_bind_text(stmt, 1, id_prefix, -1, SQLITE_STATIC) != SQLITE_OK)
+        return store_fail(s, SQLITE_NOMEM, err);
+    return walk_briefs(s, stmt, fn, ctx, err);
+}
+
+int
+store_briefs_named(struct store *s, const char *name, const char *mask, store_brief_fn fn,
+                   void *ctx, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int r = store_query(s, QUERY_BRIEFS_NAMED, &stmt, err);
+    if (r < 0)
+        return r;
+    int rc = sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
+    rc |= sqlite3_bind_text(stmt, 2, mask, -1, SQLITE_STATIC);
+    if (rc != SQLITE_OK)
+        return store_fail(s, SQLITE_NOMEM, err);
+    return walk_briefs(s, stmt, fn, ctx, err);
 }
 
 static int

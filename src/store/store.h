@@ -83,17 +83,23 @@ struct store_filter {
     const char *name; /* exactly */
     const char *status;
     uint64_t since_ns, until_ns; /* started not before, and before */
+    bool is_short; /* id, name, status, command, start, end, size and damage are enough */
 };
 int store_sessions(struct store *s, const struct store_filter *filter,
                    store_session_fn fn, void *ctx, struct err *err);
-/* What tells sessions apart: id, name and start of each. In no order, and fast. */
+/* What finding one needs to know of it. */
 struct store_brief {
     const char *id, *name;
     uint64_t started_at_ns;
 };
 /* As store_session_fn. */
 typedef int (*store_brief_fn)(void *ctx, const struct store_brief *row);
-int store_briefs(struct store *s, store_brief_fn fn, void *ctx, struct err *err);
+/* Those whose id begins so; or those that are called so, and those whose name holds what
+ * a mask begins with. In no order, and no others are read. */
+int store_briefs_of(struct store *s, const char *id_prefix, store_brief_fn fn, void *ctx,
+                    struct err *err);
+int store_briefs_named(struct store *s, const char *name, const char *mask,
+                       store_brief_fn fn, void *ctx, struct err *err);
 /* Appends the ids (SESSION_ID_LEN + 1 bytes each, with their NUL) in their order. */
 int store_ids(struct store *s, struct buf *ret, struct err *err);
 /* With all that belongs to it; 0 also when there is none. In a change. The caller has
