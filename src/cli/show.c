@@ -293,7 +293,9 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
 
 static const struct cli_option options[] = {
     { "json", 0, CLI_FLAG, offsetof(struct args, is_json), NULL, "print JSON", 0, 0 },
-    CLI_UPKEEP_OPTION(struct args, upkeep),
+    CLI_UPKEEP_OPTION(
+        struct args, upkeep,
+        "whether to index in the background what is not indexed yet (auto)"),
     { 0 },
 };
 
