@@ -20,7 +20,7 @@ store_new(const char *path, bool is_writer, unsigned wait_ms)
     if (!s)
         return NULL;
     s->path = strdup(path);
-    s->lock_fd = s->new_lock_fd = -1;
+    s->lock_fd = s->new_lock_fd = s->door_fd = -1;
     s->wait_ms = wait_ms;
     s->is_writer = is_writer;
     store_enter(s);
@@ -117,8 +117,7 @@ store_close(struct store *s)
     }
     store_unlock_new(s);
     store_close(s->old);
-    if (s->lock_fd >= 0)
-        close(s->lock_fd);
+    store_unlock(s);
     free(s->path);
     free(s);
 }

@@ -50,6 +50,7 @@ struct store {
     char *path;      /* as people are told */
     int lock_fd;     /* path.lock, held; -1: none */
     int new_lock_fd; /* path.lock of one that is made beside the library; -1: none */
+    int door_fd;     /* path.door, barred; -1: not */
     unsigned wait_ms;
     uint64_t deadline_ns;
     bool is_writer;
@@ -97,6 +98,9 @@ int store_damaged(const char *path, const char *what, struct err *err);
 /* Opens path.lock where that is not done yet, and waits for it. is_needed false: goes
  * without where the folder cannot be written to. */
 int store_lock(struct store *s, bool is_shared, bool is_needed, struct err *err);
+/* The same alone, before whoever comes later. */
+int store_lock_alone(struct store *s, struct err *err);
+void store_unlock(struct store *s);
 /* Whoever makes path has path.lock alone; it is removed by store_unlock_new(). */
 int store_lock_new(struct store *s, struct err *err);
 void store_unlock_new(struct store *s);

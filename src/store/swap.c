@@ -60,7 +60,7 @@ store_claim(struct store *s, const char *path, unsigned wait_ms, struct err *err
     struct store *old = store_new(path, true, wait_ms);
     if (!old)
         return err_code(err, -ENOMEM, "cannot open '%s'", path);
-    int r = store_lock(old, false, true, err);
+    int r = store_lock_alone(old, err);
     if (r < 0)
         store_close(old);
     else
