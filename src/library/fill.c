@@ -42,7 +42,8 @@ put_item(struct play_out *o, const struct play_item *item)
     if (item->kind != PLAY_ITEM_LINE)
         return;
     const struct term_line *line = item->line;
-    unsigned blanks = line->row_cols > line->cols ? line->row_cols - line->cols : 0;
+    unsigned written = line->row_cols - line->has_pad;
+    unsigned blanks = written > line->cols ? written - line->cols : 0;
     struct head head = {
         .index = item->index,
         .write_byte = item->position,

@@ -37,6 +37,7 @@ play_kept_add(struct play_kept *k, const struct term_line *line, uint64_t index,
         .span_at = (uint32_t)(k->spans.n / sizeof(struct term_span)),
         .n_spans = has_spans ? (uint32_t)line->n_spans : 0,
         .is_wrapped = line->is_wrapped,
+        .has_pad = line->has_pad,
         .is_alternate = line->is_alternate,
     };
     k->heads.ceiling = k->texts.ceiling = SIZE_MAX;
@@ -58,6 +59,7 @@ play_kept_line(const struct play_kept *k, size_t i, uint8_t *text)
         .row_cols = head->row_cols,
         .last_write_byte = head->last_write_byte,
         .is_wrapped = head->is_wrapped,
+        .has_pad = head->has_pad,
         .is_alternate = head->is_alternate,
         .spans = head->n_spans ? spans + head->span_at : NULL,
         .n_spans = head->n_spans,

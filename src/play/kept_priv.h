@@ -10,7 +10,7 @@ struct play_kept_head {
     size_t text_at;
     uint32_t text_len, cols, row_cols;
     uint32_t span_at, n_spans;
-    bool is_wrapped, is_alternate;
+    bool is_wrapped, has_pad, is_alternate;
 };
 
 /* Zeroed it is empty and ready for use. As many as the model has may come. */

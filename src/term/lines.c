@@ -114,6 +114,7 @@ add_cells(struct term_line *line, const struct term_packed *packed,
         if (col >= end || !term_packed_next_cell(packed, cell))
             break;
         add_text(line, cell->text);
+        line->has_pad = cell->flags & TERM_CELL_PAD && col + 1 == packed->cells;
         col += cell->flags & TERM_CELL_WIDE ? 2 : 1;
     }
     return col;
@@ -126,6 +127,7 @@ line_from_packed(const struct term_packed *packed, struct term_line *line)
     line->cols = line->row_cols = packed->cells;
     line->last_write_byte = packed->stamp;
     line->is_wrapped = packed->is_wrapped;
+    line->has_pad = false;
     struct term_packed_cell cell = { 0 };
     struct term_run run = { 0 };
     uint32_t col = 0;
@@ -164,6 +166,7 @@ line_from_row(const struct term *t, const struct term_row *row, struct term_line
     line->cols = line->row_cols = cells;
     line->last_write_byte = row->stamp;
     line->is_wrapped = row->is_wrapped;
+    line->has_pad = cells && row->text[cells - 1] == TERM_CELL_PAD;
     for (uint32_t i = 0, end; i < cells; i = end) {
         size_t text_start = line->text.n;
         for (end = i; end < cells && row->style[end] == row->style[i]; end++) {

@@ -136,7 +136,8 @@ struct term_line {
     unsigned row_cols; /* … and its row, with blanks that were written at its end */
     uint64_t last_write_byte; /* 0: never written */
     bool is_wrapped;          /* goes on in the next line */
-    bool is_alternate;        /* a marked line of the alternate screen */
+    bool has_pad; /* the last of row_cols is blank since a wide character did not fit */
+    bool is_alternate; /* a marked line of the alternate screen */
     const struct term_span *spans;
     size_t n_spans;
     struct buf memory; /* private: the spans */
