@@ -279,7 +279,7 @@ def reindex_that_fails_leaves_the_old_one():
         assert not list(home.dir.glob("library.db.new*"))
         lock = os.open(home.dir / "library.db.new.lock", os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert "is being made by another ahr" in a.fails(5, "reindex")
+        assert "by another ahr; try again" in a.fails(5, "reindex")
         os.close(lock)
         a.ok("reindex")
 
