@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
 from support.processes import is_gone, stat, wait_for
 from support.recorder import Recorder
-from support.sessions import GOLDEN, Home, meta_of, session_id
+from support.sessions import Home, indexed, meta_of, session_id
 from support.tap import run, test
 
 AHR = sys.argv[1]
@@ -47,17 +47,6 @@ class Tended(Recorder):
     def awaits(self, *ids):
         wait_for(lambda: indexed(self.home) == sorted(ids),
                  lambda: f"indexed: {indexed(self.home)}")
-
-
-def indexed(home):
-    """The ids in library.db, without ahr's help."""
-    if not (home / "library.db").exists():
-        return []
-    with contextlib.closing(sqlite3.connect(f"file:{home}/library.db?mode=ro", uri=True)) as db:
-        try:
-            return sorted(row[0] for row in db.execute("SELECT id FROM sessions"))
-        except sqlite3.OperationalError:  # it is just being made
-            return []
 
 
 @contextlib.contextmanager

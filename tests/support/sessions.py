@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """sessions.py -- sessions made by hand in the home of an Ahr."""
 
+import contextlib
 import json
 import shutil
+import sqlite3
 from pathlib import Path
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
@@ -47,9 +49,21 @@ class Home:
         (folder / "session.meta.json").write_text(json.dumps(meta))
 
     def tree(self):
-        """Each file's bytes; a lock that is left in sessions/ means nothing."""
+        """Each file's bytes, but for the index; a lock that is left in sessions/ means nothing."""
         return {str(p.relative_to(self.dir)): p.read_bytes() if p.is_file() else None
-                for p in self.dir.rglob("*") if p.parent.parent.name != "sessions" or p.name != "lock"}
+                for p in self.dir.rglob("*") if not p.name.startswith("library.")
+                and (p.parent.parent.name != "sessions" or p.name != "lock")}
+
+
+def indexed(home):
+    """The ids in the library.db of this folder, without ahr's help."""
+    if not (home / "library.db").exists():
+        return []
+    with contextlib.closing(sqlite3.connect(f"file:{home}/library.db?mode=ro", uri=True)) as db:
+        try:
+            return sorted(row[0] for row in db.execute("SELECT id FROM sessions"))
+        except sqlite3.OperationalError:  # it is just being made
+            return []
 
 
 def meta_of(folder):
