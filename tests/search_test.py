@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -351,6 +352,14 @@ def sessions_that_are_not_indexed_are_counted():
         assert f"session {sid} is not indexed yet, and was not searched".encode() in done.stderr
         a.ok("index", "--all")
         assert [h["session"] for h in a.search(b"an error", "--session", sid)] == [sid]
+
+
+@test
+def a_session_whose_files_are_gone_is_not_found():
+    with Library(AHR) as a:
+        shutil.rmtree(Home(a).dir / "sessions" / MID)
+        for query in (b"error", b"x"):
+            assert {hit["session"] for hit in a.search(query)} == {OLD, NEW}
 
 
 @test

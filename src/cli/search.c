@@ -152,6 +152,7 @@ static int
 search(struct run *r, struct err *err)
 {
     struct tape_progress progress = { cli_progress_step, &r->progress };
+    r->search.home = buf_str(&r->home);
     r->search.progress = &progress;
     cli_hits_begin(&r->hits, r->args->is_json);
     cli_progress_begin(&r->progress, r->self, "looked through");

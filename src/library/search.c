@@ -8,7 +8,10 @@
  */
 #include "library/search.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "library/grams_priv.h"
 #include "library/pattern_priv.h"
@@ -21,8 +24,9 @@ struct walk {
     void *ctx;
     struct pattern *pattern;
     struct piece piece;
-    struct buf found; /* struct pattern_hit: of a piece, from its beginning */
-    char id[SESSION_ID_LEN + 1];
+    struct buf found;            /* struct pattern_hit: of a piece, from its beginning */
+    char id[SESSION_ID_LEN + 1]; /* of the piece */
+    bool is_gone;                /* … that session is */
     struct library_searched done;
     struct err *err;
 };
@@ -71,18 +75,39 @@ look_through(struct walk *w)
     return w->done.is_given_up ? 0 : r;
 }
 
+/* Somebody has removed its files, and nobody has told the library yet. */
+static bool
+is_gone(const char *home, const char *id)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct stat st;
+    return home && buf_printf(&path, "%s/sessions/%s", home, id) >= 0 &&
+           stat(buf_str(&path), &st) < 0 && errno == ENOENT;
+}
+
+static void
+enter_session(struct walk *w, const char *id)
+{
+    if (!strcmp(w->id, id))
+        return;
+    snprintf(w->id, sizeof(w->id), "%s", id);
+    w->is_gone = is_gone(w->search->home, w->id);
+}
+
 /* A store_piece_fn. */
 static int
 take_piece(void *ctx, const struct store_piece *packed)
 {
     struct walk *w = ctx;
+    enter_session(w, packed->id);
+    if (w->is_gone)
+        return 1;
     int r = piece_unpack(packed->packed, &w->piece);
     if (r == ERR_DAMAGED)
         return err_set(w->err, r,
                        "library.db is damaged: the text of session %s cannot be read; "
                        "'ahr reindex' makes it anew",
-                       packed->id);
-    snprintf(w->id, sizeof(w->id), "%s", packed->id);
+                       w->id);
     if (!r)
         r = look_through(w);
     if (r < 0)

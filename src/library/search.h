@@ -14,6 +14,8 @@
 #include "tape/reader.h"
 
 struct library_search {
+    const char *home; /* sessions that are not there any more are passed over; NULL: none
+                       * is */
     struct view query;
     bool is_regex;  /* Perl's, over UTF-8; at most 64 KiB; else the bytes as they are */
     const char *id; /* of one session; NULL: any */
