@@ -13,7 +13,7 @@
 #include "redact/only.h"
 #include "redact/project_priv.h"
 
-enum { IS_TERMINAL = 1, INPUT_MAX = 20000, REPEAT = 8 };
+enum { IS_TERMINAL = 1, INPUT_MAX = 6000, STEP_1_MAX = 1500, REPEAT = 8 };
 
 struct input {
     struct redact_options opt;
@@ -156,6 +156,8 @@ check_input(struct input *in, struct redact *r)
     CHECK(whole.n == in->bytes.n);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         AUTO(buf) cut = { 0 };
+        if (steps[i] == 1 && in->bytes.n > STEP_1_MAX)
+            continue; /* it takes too long */
         run(in, r, steps[i], &cut);
         CHECK(cut.n == whole.n);
         CHECK(!cut.n || !memcmp(cut.p, whole.p, cut.n));
