@@ -252,6 +252,39 @@ a_stream_may_be_answered_at_its_end_only(void **state)
     sim_release(&d);
 }
 
+/* Letters only, in small records of both kinds: what is answered at once is one change.
+ */
+static void
+a_change_may_reach_over_records_and_blocks(void **state)
+{
+    (void)state;
+    static const uint8_t letters[] = "onlysmalllettersinhere";
+    struct sim_disk d;
+    struct stars s = { .rng = rng_seed(9), .lag = 3000 };
+    struct tape_rewrite_report report;
+    struct tape_writer_options opt = kit_options(TAPE_SYNC_NONE);
+    struct tape_writer_status st;
+    struct tape_writer *w;
+    struct err err;
+    uint64_t bytes = 0;
+    sim_init(&d);
+    assert_int_equal(tape_writer_open(&w, &d.io, KIT_PATH, &opt, &err), 0);
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct tape_record rec = { .tag = i % 3 ? TAPE_DATA : TAPE_INPUT,
+                                   .ts_ns = KIT_START + i,
+                                   .bytes = { letters, rng_between(&s.rng, 1, 22) } };
+        bytes += rec.bytes.n;
+        tape_writer_append(w, rec);
+    }
+    assert_int_equal(tape_writer_finish(w, KIT_START + 1000, &st, &err), 0);
+    assert_int_equal(run(&d, &s, &report), 0);
+    expect_starred(&d, &s);
+    assert_int_equal(report.changed_bytes, bytes);
+    assert_true(report.changed_blocks > 10);
+    tape_rewrite_report_release(&report);
+    sim_release(&d);
+}
+
 static void
 a_file_that_exists_is_left_alone(void **state)
 {
@@ -449,6 +482,7 @@ main(void)
         cmocka_unit_test(a_filter_that_changes_nothing_gives_the_same_file),
         cmocka_unit_test(bytes_and_labels_change_and_nothing_else),
         cmocka_unit_test(a_stream_may_be_answered_at_its_end_only),
+        cmocka_unit_test(a_change_may_reach_over_records_and_blocks),
         cmocka_unit_test(a_file_that_exists_is_left_alone),
         cmocka_unit_test(a_missing_recording_leaves_no_file),
         cmocka_unit_test(what_a_cut_leaves_is_rewritten),
