@@ -44,12 +44,10 @@ def version_help_and_usage():
     with Ahr(AHR) as a:
         assert a.ok("--version").startswith(b"ahr 0.")
         overview = a.ok("help").decode()
-        for name in ("attach", "branch-points", "cat", "export", "import", "index", "instruct",
-                     "pack", "record", "recover", "redact", "reindex", "render", "replay", "search",
-                     "send", "snapshot", "stop", "verify", "watch"):
-        for name in ("attach", "branch-points", "cat", "delete", "export", "import", "instruct", "list",
-                     "pack", "record", "recover", "redact", "rename", "render", "replay", "send",
-                     "show", "snapshot", "stop", "verify", "watch"):
+        for name in ("attach", "branch-points", "cat", "delete", "export", "import",
+                     "index", "instruct", "list", "pack", "record", "recover", "redact", "reindex",
+                     "rename", "render", "replay", "search", "send", "show", "snapshot", "stop",
+                     "verify", "watch"):
             assert f"  {name} " in overview
             assert a.ok("help", name) == a.ok(name, "-h") == a.ok(name, "--help")
         assert "mirror" not in overview
