@@ -48,9 +48,12 @@ connect_unwritable(struct store *s, struct err *err)
 }
 
 static bool
-is_for_want_of_writing(int r)
+is_in_unwritable_folder(const struct store *s)
 {
-    return r == -EACCES || r == -EROFS || r == -EPERM || r == -EIO || r == ERR_MISSING;
+    AUTO(buf) dir = { 0 };
+    size_t n = file_dir_len(s->path);
+    buf_append(&dir, n ? s->path : ".", n ? n : 1);
+    return access(buf_str(&dir), W_OK) < 0 && (errno == EACCES || errno == EROFS);
 }
 
 static int
@@ -59,7 +62,8 @@ connect_for_reading(struct store *s, int64_t *ret_missing, struct err *err)
     int r = store_connect(s, "mode=rw", err);
     if (!r)
         r = store_version(s, ret_missing, err);
-    if (!is_for_want_of_writing(r) || access(s->path, R_OK) < 0)
+    if (r == 0 || r == ERR_NEWER || r == ERR_DAMAGED || r == ERR_BUSY ||
+        !is_in_unwritable_folder(s))
         return r;
     r = connect_unwritable(s, err);
     return r < 0 ? r : store_version(s, ret_missing, err);

@@ -7,7 +7,7 @@
 static int64_t
 place_of(int64_t key, uint32_t number)
 {
-    return key << STORE_NUMBER_BITS | (int64_t)number;
+    return key * STORE_PIECES_MAX + (int64_t)number;
 }
 
 static int
@@ -46,10 +46,11 @@ int
 store_piece_put(struct store *s, const struct store_piece *piece, struct view words,
                 struct err *err)
 {
-    int64_t place = place_of(piece->key, piece->number);
     int r = check_place(piece->key, piece->number, err);
-    if (!r)
-        r = put(s, QUERY_PIECE_PUT, place, piece->packed, err);
+    if (r < 0)
+        return r;
+    int64_t place = place_of(piece->key, piece->number);
+    r = put(s, QUERY_PIECE_PUT, place, piece->packed, err);
     return r < 0 ? r : put(s, QUERY_WORDS_PUT, place, words, err);
 }
 
@@ -59,10 +60,11 @@ store_piece_remove(struct store *s, int64_t key, uint32_t number, struct view wo
                    struct err *err)
 {
     sqlite3_stmt *stmt;
-    int64_t place = place_of(key, number);
     int r = check_place(key, number, err);
-    if (!r)
-        r = store_query(s, QUERY_PIECE_DELETE, &stmt, err);
+    if (r < 0)
+        return r;
+    int64_t place = place_of(key, number);
+    r = store_query(s, QUERY_PIECE_DELETE, &stmt, err);
     if (!r)
         r = store_run(s, stmt, sqlite3_bind_int64(stmt, 1, place), err);
     if (r < 0 || !sqlite3_changes(s->db))
@@ -95,8 +97,8 @@ walk_pieces(struct store *s, sqlite3_stmt *stmt, store_piece_fn fn, void *ctx,
         int64_t place = sqlite3_column_int64(stmt, 0);
         const void *packed = sqlite3_column_blob(stmt, 1);
         struct store_piece piece = {
-            .key = place >> STORE_NUMBER_BITS,
-            .number = (uint32_t)(place & (STORE_PIECES_MAX - 1)),
+            .key = place / STORE_PIECES_MAX, /* never below zero */
+            .number = (uint32_t)(place % STORE_PIECES_MAX),
             .id = (const char *)sqlite3_column_text(stmt, 2),
             .packed = { packed, packed ? (size_t)sqlite3_column_bytes(stmt, 1) : 0 },
         };

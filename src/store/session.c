@@ -385,8 +385,8 @@ store_ids(struct store *s, struct buf *ret, struct err *err)
         return r;
     while ((r = store_step(s, stmt, err)) > 0) {
         const char *id = (const char *)sqlite3_column_text(stmt, 0);
-        const char *last = (const char *)ret->p + ret->n - (STORE_ID_LEN + 1);
-        if (!store_is_id(id) || (ret->n > had && strcmp(last, id) >= 0))
+        const void *last = ret->n > had ? ret->p + ret->n - (STORE_ID_LEN + 1) : NULL;
+        if (!store_is_id(id) || (last && strcmp(last, id) >= 0))
             r = store_bad_id(s, err);
         else if ((r = buf_append(ret, id, STORE_ID_LEN + 1)) < 0)
             r = err_code(err, r, "cannot read '%s'", s->path);

@@ -59,7 +59,6 @@ struct store {
 };
 
 /* Keys fit above the 20 bits of a piece's number: the year 2248. */
-enum { STORE_NUMBER_BITS = 20 };
 #define STORE_KEY_MAX ((INT64_C(1) << 43) - 1)
 
 /* -- connect.c: a connection, and what holds in each -- */

@@ -16,6 +16,7 @@ vacuum(struct store *s, struct err *err)
                                 n ? s->path : ".");
     if (!set)
         return store_fail(s, SQLITE_NOMEM, err);
+    store_enter(s);
     int r = store_exec(s, "PRAGMA temp_store = FILE", err);
     if (!r)
         r = store_exec(s, set, err);

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "session/folder.h"
+#include "session/hold.h"
 #include "session/home.h"
 #include "session/meta_priv.h"
 #include "support/kit.h"
@@ -752,6 +753,71 @@ a_size_that_no_terminal_has_is_none(void **state)
     assert_int_equal(facts.rows, 0);
 }
 
+/* -- holding a stored one -- */
+
+static void
+a_stored_session_is_held_by_one_at_a_time(void **state)
+{
+    (void)state;
+    struct err err = { 0 };
+    assert_int_equal(session_hold("home", ID, 0, &err), ERR_MISSING);
+    assert_int_equal(file_make_dirs(ENDED), 0);
+    int fd = session_hold("home", ID, 0, &err);
+    assert_true(fd >= 0);
+    assert_int_equal(session_hold("home", ID, 30, &err), ERR_BUSY);
+    assert_non_null(strstr(err.text, ID));
+    close(fd);
+    fd = session_hold("home", ID, 0, &err);
+    assert_true(fd >= 0);
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    close(fd);
+}
+
+static void
+what_is_no_folder_of_a_session_is_not_held(void **state)
+{
+    (void)state;
+    assert_int_equal(file_make_dirs("home/sessions"), 0);
+    assert_int_equal(file_make_dirs("elsewhere"), 0);
+    assert_int_equal(symlink("../../elsewhere", ENDED), 0);
+    assert_int_equal(session_hold("home", ID, 0, NULL), ERR_MISSING);
+    assert_int_equal(unlink(ENDED), 0);
+    write_file(ENDED, "a file");
+    assert_int_equal(session_hold("home", ID, 0, NULL), ERR_MISSING);
+}
+
+/* The holder puts another folder in its place and dies. */
+static void
+who_waited_holds_the_folder_that_stands_there_then(void **state)
+{
+    (void)state;
+    int ready[2];
+    char c;
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(file_make_dirs(ENDED), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool is_well = session_hold("home", ID, 0, NULL) >= 0 &&
+                       write(ready[1], "x", 1) == 1 && mkdir("home/new", 0700) == 0 &&
+                       rename(ENDED, "home/old") == 0 && rename("home/new", ENDED) == 0;
+        _exit(is_well ? 0 : 1);
+    }
+    assert_int_equal(read(ready[0], &c, 1), 1);
+    int status, fd = session_hold("home", ID, 60000, NULL);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    struct stat held, named;
+    assert_true(fd >= 0 || fd == ERR_MISSING); /* there was a moment without any */
+    if (fd < 0)
+        fd = session_hold("home", ID, 0, NULL);
+    assert_int_equal(fstat(fd, &held), 0);
+    assert_int_equal(stat(ENDED, &named), 0);
+    assert_int_equal(held.st_ino, named.st_ino);
+    close(fd);
+    close(ready[0]);
+    close(ready[1]);
+}
+
 int
 main(void)
 {
@@ -781,6 +847,9 @@ main(void)
         cmocka_unit_test(a_command_is_one_line),
         cmocka_unit_test(a_long_command_is_cut_between_characters),
         cmocka_unit_test(a_size_that_no_terminal_has_is_none),
+        KIT_IN_DIR(a_stored_session_is_held_by_one_at_a_time),
+        KIT_IN_DIR(what_is_no_folder_of_a_session_is_not_held),
+        KIT_IN_DIR(who_waited_holds_the_folder_that_stands_there_then),
     };
     return cmocka_run_group_tests_name("session", tests, NULL, NULL);
 }
