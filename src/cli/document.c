@@ -210,6 +210,7 @@ report(struct document *d, const struct play_format *format, struct err *err)
         .rows = d->facts.rows,
         .to_byte = d->doc->to_byte,
         .to_ns = d->doc->to_ns,
+        .has_times = d->doc->has_times,
         .notice = on_notice,
         .record = on_record,
         .ctx = d,

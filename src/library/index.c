@@ -69,6 +69,7 @@ load(struct known *k, const struct tape_progress *progress, struct err *err)
     const struct play_load_options opt = {
         .cols = k->session.facts.cols,
         .rows = k->session.facts.rows,
+        .has_times = true,
         .notice = on_notice,
         .ctx = k,
         .progress = progress,

@@ -14,6 +14,7 @@ struct load {
     struct play_loaded *ret;
     const struct play_load_options *opt;
     unsigned cols, rows;
+    bool has_times;      /* and they are still kept */
     uint64_t unrecorded; /* bytes that the recorder owned up to since the last DATA */
 };
 
@@ -65,6 +66,20 @@ take_size(struct load *l)
     return l->ret->term ? 0 : -ENOMEM;
 }
 
+/* Of more than there is room for none are kept: whoever needs them reads again. */
+static int
+note_time(struct load *l, uint64_t ts_ns)
+{
+    struct play_time time = { l->ret->total_bytes, ts_ns };
+    if (!l->has_times)
+        return 0;
+    if (l->ret->times.n < PLAY_TIMES_MAX * sizeof(time))
+        return buf_append(&l->ret->times, &time, sizeof(time));
+    buf_release(&l->ret->times);
+    l->has_times = false;
+    return 0;
+}
+
 static int
 take_data(struct load *l, const struct tape_record *rec)
 {
@@ -85,7 +100,7 @@ take_data(struct load *l, const struct tape_record *rec)
     if (bytes.n)
         term_feed(l->ret->term, bytes.p, bytes.n, at);
     l->ret->total_bytes = at < end ? at + bytes.n : end;
-    return 0;
+    return note_time(l, rec->ts_ns);
 }
 
 static int
@@ -177,6 +192,7 @@ play_load(struct play_loaded *ret, struct tape_io *io, const char *path,
         .opt = opt,
         .cols = opt->cols ? opt->cols : COLS,
         .rows = opt->rows ? opt->rows : ROWS,
+        .has_times = opt->has_times,
     };
     struct tape_reader_options reader = { opt->notice, opt->ctx, opt->progress };
     struct tape_reader *tape;
@@ -200,5 +216,6 @@ play_loaded_release(struct play_loaded *l)
         term_free(l->term);
     play_events_release(&l->events);
     buf_release(&l->gaps);
+    buf_release(&l->times);
     *l = (struct play_loaded){ 0 };
 }

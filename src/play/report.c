@@ -265,7 +265,7 @@ prepare(struct walk *w, const struct play_events *events, struct err *err)
         return err_code(err, e, "cannot make the report");
     if (!opt->has_times)
         return 0;
-    return play_times_read(&w->times, w->loaded->term, opt->io, opt->path, err);
+    return play_times_read(&w->times, w->loaded, opt->io, opt->path, err);
 }
 
 static int

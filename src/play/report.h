@@ -33,11 +33,18 @@ play_gap_owned(uint64_t missing, uint64_t marked)
     return marked < missing && marked < UINT32_MAX ? marked : missing;
 }
 
+/* A record's bytes were taken. */
+struct play_time {
+    uint64_t end; /* the offset behind them */
+    uint64_t ts_ns;
+};
+
 struct play_load_options {
     unsigned cols, rows;      /* where the recording does not say; 0: 80x24 */
     uint32_t scrollback_rows; /* 0: TERM_SCROLLBACK_ROWS */
     uint64_t to_byte;         /* only what lies before it; 0: all … */
     uint64_t to_ns;           /* … and not behind this stamp; 0: all */
+    bool has_times;           /* a report with times will follow */
     tape_notice_fn notice;    /* NULL: nobody listens */
     void (*record)(void *ctx, const struct tape_record *rec); /* each; NULL: nobody */
     void *ctx;                                                /* of these two */
@@ -51,12 +58,16 @@ struct play_loaded {
     uint64_t events_left_out;  /* … but for those over its ceilings */
     struct buf gaps;           /* struct play_gap, at most PLAY_GAPS_MAX */
     uint64_t gaps_left_out;
+    struct buf times; /* with has_times, struct play_time; empty: there were too many */
     uint64_t first_ts_ns, last_ts_ns; /* 0: it holds no record */
     uint64_t total_bytes;             /* where the stream ends, gaps included */
     uint64_t records;
 };
 
-enum { PLAY_GAPS_MAX = 10000 };
+enum {
+    PLAY_GAPS_MAX = 10000,
+    PLAY_TIMES_MAX = 2 << 20, /* records */
+};
 
 /* Fails when the recording cannot be opened, or without memory; damage is told by the
  * notices, and what can be read is in *ret. */
@@ -79,7 +90,7 @@ struct play_report_options {
                               before it; 0: all */
     struct redact *redact; /* NULL: nothing is masked */
     const struct play_about *about;
-    /* For has_times: the recording is read again. */
+    /* For has_times: the recording is read again, unless it was loaded with them. */
     struct tape_io *io;
     const char *path;
 };

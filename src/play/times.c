@@ -74,12 +74,17 @@ take_times(struct play_times *t, struct tape_reader *tape)
 }
 
 int
-play_times_read(struct play_times *t, const struct term *term, struct tape_io *io,
+play_times_read(struct play_times *t, const struct play_loaded *l, struct tape_io *io,
                 const char *path, struct err *err)
 {
+    if (l->times.n) {
+        t->taken = (const void *)l->times.p;
+        t->n_taken = l->times.n / sizeof(*t->taken);
+        return 0;
+    }
     struct tape_reader_options opt = { 0 };
     struct tape_reader *tape;
-    int e = take_stamps(t, term);
+    int e = take_stamps(t, l->term);
     if (e < 0)
         return err_code(err, e, "cannot tell the times of '%s'", path);
     e = tape_reader_open(&tape, io, path, &opt, err);
@@ -93,9 +98,26 @@ play_times_read(struct play_times *t, const struct term *term, struct tape_io *i
     return 0;
 }
 
+/* Of the first record that reaches so far. */
+static uint64_t
+taken_at(const struct play_times *t, uint64_t last_write_byte)
+{
+    size_t low = 0, high = t->n_taken;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->taken[middle].end < last_write_byte)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < t->n_taken && last_write_byte ? t->taken[low].ts_ns : 0;
+}
+
 uint64_t
 play_times_at(const struct play_times *t, uint64_t last_write_byte)
 {
+    if (t->n_taken)
+        return taken_at(t, last_write_byte);
     if (!t->stamps.n)
         return 0;
     const uint64_t *stamps = items(&t->stamps);

@@ -44,7 +44,7 @@ static int
 work(const struct job *j, unsigned n, bool is_for_ever, struct buf *out)
 {
     struct play_loaded l = { 0 };
-    struct play_load_options load = { 0 };
+    struct play_load_options load = { .has_times = n % 2 };
     struct play_about about = { .title = "title", .is_masked = true, .has_times = true };
     struct play_report_options opt = { .order = j->order,
                                        .has_snapshots = true,

@@ -279,19 +279,23 @@ times_are_those_of_the_record_with_the_last_byte(void **state)
     t.ts_ns += 61000000000;
     tape_maker_data(&t, "ird");
     tape_maker_data(&t, "\x1b[1;1HF");
-    tape_maker_load(&t, NULL);
-    assert_report(&t, NULL, "txt", &opt,
-                  "1:01:01.004  First line\n"
-                  "\n"
-                  "1:01:01.003  third\n");
-    assert_report(&t, NULL, "csv", &opt,
-                  "kind,index_or_id,position,ts_ns,text\r\n"
-                  "line,0,26,1700003661004000000,First line\r\n"
-                  "line,1,0,,\r\n"
-                  "line,2,19,1700003661003000000,third\r\n");
-    opt.order = PLAY_POSITION;
-    assert_report(&t, NULL, "txt", &opt,
-                  "\n1:01:01.003  third\n1:01:01.004  First line\n");
+    for (int is_loaded = 0; is_loaded < 2; is_loaded++) { /* with them, or read again */
+        struct play_load_options load = { .has_times = is_loaded };
+        opt.order = PLAY_VISUAL;
+        tape_maker_load(&t, &load);
+        assert_report(&t, NULL, "txt", &opt,
+                      "1:01:01.004  First line\n"
+                      "\n"
+                      "1:01:01.003  third\n");
+        assert_report(&t, NULL, "csv", &opt,
+                      "kind,index_or_id,position,ts_ns,text\r\n"
+                      "line,0,26,1700003661004000000,First line\r\n"
+                      "line,1,0,,\r\n"
+                      "line,2,19,1700003661003000000,third\r\n");
+        opt.order = PLAY_POSITION;
+        assert_report(&t, NULL, "txt", &opt,
+                      "\n1:01:01.003  third\n1:01:01.004  First line\n");
+    }
     tape_maker_release(&t);
 }
 
@@ -303,7 +307,7 @@ a_line_that_was_never_written_has_no_time(void **state)
     struct play_report_options opt = { .has_times = true };
     tape_maker_init(&t, 10, 4);
     tape_maker_data(&t, "\x1b[3;1Hx");
-    tape_maker_load(&t, NULL);
+    tape_maker_load(&t, &(struct play_load_options){ .has_times = true });
     assert_report(&t, NULL, "json", &opt,
                   "[\n"
                   "{\"kind\":\"line\",\"index\":0,\"last_write_byte\":0,\"text\":\"\","
