@@ -13,6 +13,7 @@
 #include "cli/when.h"
 #include "library/list.h"
 #include "play/title.h"
+#include "session/folder.h"
 #include "session/home.h"
 
 struct args {
@@ -32,7 +33,7 @@ is_among(const struct buf *ids, const char *id)
 
 /* Appends its id; one that is named twice is deleted once. */
 static int
-resolve(const char *what, struct buf *ids, struct err *err)
+resolve(const char *home, const char *what, struct buf *ids, struct err *err)
 {
     AUTO(library_found) found = { 0 };
     int r = cli_find(&found, what, err);
@@ -43,7 +44,7 @@ resolve(const char *what, struct buf *ids, struct err *err)
                        "'%s' is a file, not a session of the library: remove it as any "
                        "other",
                        what);
-    if (found.is_live && cli_is_live(found.id))
+    if (found.is_live && session_folder_is_held(home, found.id))
         return err_set(err, ERR_BUSY,
                        "session '%s' is being recorded; 'ahr stop %s' ends it", found.id,
                        found.id);
@@ -131,7 +132,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
                        "there is no terminal to ask on: give --yes to delete for good");
     r = session_home(&home, err);
     for (int i = 0; !r && i < count; i++)
-        r = resolve(argv[i], &ids, err);
+        r = resolve(buf_str(&home), argv[i], &ids, err);
     if (r < 0)
         return r;
     if (!a.is_sure && !is_agreed(buf_str(&home), &ids)) {

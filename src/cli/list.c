@@ -39,8 +39,9 @@ struct listing {
 };
 
 static const struct cli_column columns[] = {
-    { "WHEN", false, 0 },    { "NAME OR ID", false, 12 }, { "STATUS", false, 0 },
-    { "DURATION", true, 0 }, { "SIZE", true, 0 },         { "COMMAND", false, 8 },
+    { "WHEN", false, 0, false },   { "NAME OR ID", false, 12, false },
+    { "STATUS", false, 0, false }, { "DURATION", true, 0, true },
+    { "SIZE", true, 0, true },     { "COMMAND", false, 8, false },
 };
 
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };

@@ -66,20 +66,37 @@ cli_table_put(struct cli_table *t, const char *text, unsigned style)
 
 /* -- rows go -- */
 
-/* The columns' widths on this terminal. */
+/* Cuts the columns whose width is not 0 until all fit; false: they do not. */
+static bool
+cut(const struct cli_table *t, unsigned width[CLI_COLUMNS_MAX])
+{
+    unsigned sum = 0;
+    for (size_t i = 0; i < t->count; i++)
+        sum += width[i] ? width[i] + GAP : 0;
+    for (size_t i = t->count; i-- > 0 && sum > t->cols + GAP;) {
+        unsigned min = t->columns[i].min, over = sum - t->cols - GAP;
+        unsigned room = min && width[i] > min ? width[i] - min : 0;
+        width[i] -= over < room ? over : room;
+        sum -= over < room ? over : room;
+    }
+    return sum <= t->cols + GAP;
+}
+
+/* The columns' widths on this terminal; 0: left out. */
 static void
 fit(const struct cli_table *t, unsigned ret[CLI_COLUMNS_MAX])
 {
-    unsigned sum = GAP * (unsigned)(t->count - 1);
-    for (size_t i = 0; i < t->count; i++)
-        sum += ret[i] = t->width[i];
-    for (size_t i = t->count; i-- > 0;) {
-        unsigned min = t->columns[i].min;
-        unsigned over = t->cols && sum > t->cols ? sum - t->cols : 0;
-        unsigned room = min && ret[i] > min ? ret[i] - min : 0;
-        unsigned cut = over < room ? over : room;
-        ret[i] -= cut;
-        sum -= cut;
+    memcpy(ret, t->width, sizeof(t->width));
+    if (!t->cols || cut(t, ret))
+        return;
+    for (size_t gone = t->count, i = t->count; i-- > 0;) {
+        if (!t->columns[i].can_go)
+            continue;
+        gone = gone < i ? gone : i;
+        for (size_t k = 0; k < t->count; k++)
+            ret[k] = k >= gone && t->columns[k].can_go ? 0 : t->width[k];
+        if (cut(t, ret))
+            return;
     }
 }
 
@@ -98,6 +115,8 @@ put_cell(struct cli_table *t, const struct cell *c, size_t column, unsigned widt
 {
     struct view text = { t->text.p + c->at, c->n };
     bool is_styled = t->is_coloured && c->style && c->n;
+    if (!width)
+        return;
     unsigned took = c->cols <= width ? c->cols : width, left = width - took;
     if (t->columns[column].is_right)
         put_blanks(&t->out, left);
@@ -111,6 +130,14 @@ put_cell(struct cli_table *t, const struct cell *c, size_t column, unsigned widt
         buf_puts(&t->out, "\033[m");
     if (column + 1 < t->count)
         put_blanks(&t->out, GAP + (t->columns[column].is_right ? 0 : left));
+}
+
+static void
+end_row(struct buf *out)
+{
+    while (out->n && out->p[out->n - 1] == ' ')
+        out->n--;
+    buf_append(out, "\n", 1);
 }
 
 static void
@@ -142,7 +169,7 @@ cli_table_flush(struct cli_table *t, bool is_end, struct err *err)
         memcpy(&cell, t->cells.p + i * sizeof(cell), sizeof(cell));
         put_cell(t, &cell, i % t->count, width[i % t->count]);
         if (i % t->count == t->count - 1)
-            buf_append(&t->out, "\n", 1);
+            end_row(&t->out);
     }
     int r = t->text.failed    ? t->text.failed
             : t->cells.failed ? t->cells.failed

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* base_test.c -- buffers, numbers, UTF-8, JSON, the clock, errors, files. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +18,7 @@
 #include "base/json_in.h"
 #include "base/le.h"
 #include "base/num.h"
+#include "base/tree.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
 #include "support/kit.h"
@@ -397,6 +399,44 @@ folders_are_made_private_and_old_ones_left_alone(void **state)
 }
 
 static void
+a_tree_goes_with_all_that_is_in_it_and_nothing_else(void **state)
+{
+    (void)state;
+    struct stat st;
+    assert_int_equal(file_make_dirs("tree/a/b/c"), 0);
+    assert_int_equal(file_make_dirs("other"), 0);
+    assert_int_equal(file_replace("other/file", text_view("x"), false, NULL), 0);
+    assert_int_equal(file_replace("tree/a/file", text_view("x"), false, NULL), 0);
+    assert_int_equal(symlink("../../other", "tree/a/folder"), 0);
+    assert_int_equal(symlink("../../../other/file", "tree/a/b/link"), 0);
+    assert_int_equal(symlink("nowhere", "tree/dangling"), 0);
+    assert_int_equal(mkfifo("tree/fifo", 0600), 0);
+    assert_int_equal(symlink("other", "linked"), 0);
+    assert_int_equal(tree_remove(AT_FDCWD, "linked"), -ENOTDIR);
+    assert_int_equal(tree_remove(AT_FDCWD, "other/file"), -ENOTDIR);
+    assert_int_equal(tree_remove(AT_FDCWD, "tree"), 0);
+    assert_int_equal(tree_remove(AT_FDCWD, "tree"), 0);
+    assert_int_equal(lstat("tree", &st), -1);
+    assert_int_equal(lstat("other/file", &st), 0);
+}
+
+static void
+a_tree_that_is_too_deep_is_left_there(void **state)
+{
+    (void)state;
+    AUTO(buf) path = { 0 };
+    buf_puts(&path, "deep");
+    for (int i = 0; i < 100; i++)
+        buf_puts(&path, "/d");
+    assert_int_equal(file_make_dirs(buf_str(&path)), 0);
+    assert_int_equal(file_replace("deep/file", text_view("x"), false, NULL), 0);
+    assert_int_equal(tree_remove(AT_FDCWD, "deep"), -ELOOP);
+    struct stat st;
+    assert_int_equal(lstat("deep/file", &st), -1);
+    assert_int_equal(lstat(buf_str(&path), &st), 0);
+}
+
+static void
 ids_are_random_and_of_version_4(void **state)
 {
     (void)state;
@@ -429,6 +469,8 @@ main(void)
         KIT_IN_DIR(what_a_killed_writer_left_is_in_nobodys_way),
         KIT_IN_DIR(a_file_that_cannot_be_replaced_stays_and_nothing_is_left),
         KIT_IN_DIR(folders_are_made_private_and_old_ones_left_alone),
+        KIT_IN_DIR(a_tree_goes_with_all_that_is_in_it_and_nothing_else),
+        KIT_IN_DIR(a_tree_that_is_too_deep_is_left_there),
         cmocka_unit_test(ids_are_random_and_of_version_4),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);

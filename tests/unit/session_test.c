@@ -574,6 +574,7 @@ what_is_no_meta_is_refused(void **state)
         AUTO(buf) made = { 0 };
         assert_int_equal(meta_parse(texts[i], &facts), ERR_DAMAGED);
         assert_int_equal(meta_interrupt(texts[i], ID, 0, 0, &made), ERR_DAMAGED);
+        assert_int_equal(meta_rename(texts[i], "x", &made), ERR_DAMAGED);
         assert_int_equal(made.n, 0);
     }
     AUTO(buf) deep = { 0 };
@@ -582,6 +583,25 @@ what_is_no_meta_is_refused(void **state)
         buf_puts(&deep, "[");
     struct session_facts facts;
     assert_int_equal(meta_parse((struct view){ deep.p, deep.n }, &facts), ERR_DAMAGED);
+}
+
+static void
+another_name_leaves_the_rest_in_its_order(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"z\":1,\"name\":7,\"a\":[1,{\"b\":null}],\"y\":2.5}";
+    struct view view = { (const uint8_t *)text, sizeof(text) - 1 };
+    AUTO(buf) made = { 0 };
+    AUTO(buf) none = { 0 };
+    AUTO(buf) added = { 0 };
+    assert_int_equal(meta_rename(view, "new", &made), 0);
+    assert_string_equal(buf_str(&made),
+                        "{\"z\":1,\"name\":\"new\",\"a\":[1,{\"b\":null}],\"y\":2.5}\n");
+    assert_int_equal(meta_rename(view, NULL, &none), 0);
+    assert_string_equal(buf_str(&none), "{\"z\":1,\"a\":[1,{\"b\":null}],\"y\":2.5}\n");
+    view = (struct view){ none.p, none.n };
+    assert_int_equal(meta_rename(view, "n", &added), 0);
+    assert_non_null(strstr(buf_str(&added), ",\"name\":\"n\"}"));
 }
 
 static void
@@ -839,6 +859,7 @@ main(void)
         cmocka_unit_test(facts_are_written_in_full),
         KIT_IN_DIR(facts_come_back),
         cmocka_unit_test(what_is_no_meta_is_refused),
+        cmocka_unit_test(another_name_leaves_the_rest_in_its_order),
         KIT_IN_DIR(what_is_no_file_of_its_size_is_refused),
         cmocka_unit_test(fields_that_are_odd_are_left_empty),
         KIT_IN_DIR(an_interrupted_meta_keeps_all_else_in_its_order),

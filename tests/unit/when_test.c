@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* when_test.c -- dates, as people write them, in zones whose clocks change. */
+/* when_test.c -- dates, as people write and read them, in zones whose clocks change. */
 #include "cli/when.h"
 
 #include <setjmp.h>
@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include <cmocka.h>
+
+#include "cli/report.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -158,6 +160,67 @@ a_day_begins_also_where_there_is_no_midnight(void **state)
                      parse("2026-03-08", 0));
 }
 
+static void
+times_are_printed(void **state)
+{
+    (void)state;
+    char iso[CLI_WHEN_ISO_SIZE], local[CLI_WHEN_LOCAL_SIZE];
+    set_zone(BERLIN);
+    assert_string_equal(cli_when_iso(1794791585 * SECOND + 7999999, iso),
+                        "2026-11-16T01:13:05.007Z");
+    assert_string_equal(cli_when_local(1794791585 * SECOND, local), "2026-11-16 02:13");
+    assert_string_equal(cli_when_iso(0, iso), "1970-01-01T00:00:00.000Z");
+    assert_string_equal(cli_when_iso(UINT64_MAX, iso), "2554-07-21T23:34:33.709Z");
+    assert_int_equal(strlen(cli_when_local(UINT64_MAX, local)), sizeof(local) - 1);
+}
+
+static void
+spans_and_sizes_are_short(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t ns;
+        const char *text;
+    } spans[] = {
+        { 0, "0.0s" },
+        { 99999999, "0.0s" },
+        { 9 * SECOND + 990000000, "9.9s" },
+        { 10 * SECOND, "10s" },
+        { 59 * SECOND + 999999999, "59s" },
+        { 60 * SECOND, "1m00s" },
+        { 185 * SECOND, "3m05s" },
+        { 3600 * SECOND, "1h00m" },
+        { 3725 * SECOND, "1h02m" },
+        { 86400 * SECOND, "1d00h" },
+        { UINT64_MAX, "213503d23h" },
+    };
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } sizes[] = {
+        { 0, "0 B" },
+        { 999, "999 B" },
+        { 1000, "1.0 kB" },
+        { 9999, "9.9 kB" },
+        { 10000, "10 kB" },
+        { 999999, "999 kB" },
+        { 1000000, "1.0 MB" },
+        { 31415926, "31 MB" },
+        { 5000000000, "5.0 GB" },
+        { UINT64_MAX, "18 EB" },
+    };
+    for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+        AUTO(buf) out = { 0 };
+        cli_duration(&out, spans[i].ns);
+        assert_string_equal(buf_str(&out), spans[i].text);
+    }
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        AUTO(buf) out = { 0 };
+        cli_size(&out, sizes[i].bytes);
+        assert_string_equal(buf_str(&out), sizes[i].text);
+    }
+}
+
 int
 main(void)
 {
@@ -168,6 +231,8 @@ main(void)
         cmocka_unit_test(days_are_those_of_the_calendar),
         cmocka_unit_test(an_hour_that_comes_twice_is_its_first_one),
         cmocka_unit_test(a_day_begins_also_where_there_is_no_midnight),
+        cmocka_unit_test(times_are_printed),
+        cmocka_unit_test(spans_and_sizes_are_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""list_test.py -- sessions listed, shown and found: by the index, without it, and halfway.
+usage: list_test.py AHR"""
+
+import fcntl
+import json
+import random
+import re
+import shutil
+import sys
+import unicodedata
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support.ahr import Ahr
+from support.on_pty import OnPty
+from support.sessions import GOLDEN, Home, session_id
+from support.tap import run, test
+
+AHR = sys.argv[1]
+SECOND = 10**9
+T = 1_780_000_000 * SECOND  # 2026-05-28T20:26:40Z
+KEYS = ["id", "name", "role", "kind", "status", "signal", "exit_code", "cmd", "cwd", "task",
+        "started_at", "ended_at", "duration_ms", "bytes", "cols", "rows", "snapshots",
+        "instructions", "parent", "resumed_from", "agent", "agent_session_id", "model", "usage",
+        "size_bytes", "damaged", "lines", "place", "indexed", "path"]
+
+
+class Library(Ahr):
+    """An Ahr whose looks start nothing in the background."""
+
+    def __enter__(self):
+        super().__enter__()
+        self.env.update(AHR_UPKEEP="off", TZ="UTC0")
+        self.home = Home(self)
+        self.db = self.home.dir / "library.db"
+        return self
+
+    def put(self, sid, place="sessions", **facts):
+        folder = self.home.folder(place, sid)
+        shutil.copy(GOLDEN / "smallest.ahr", folder / "session.ahr")
+        if place == "live":
+            (folder / "lock").touch()
+        self.home.write_meta(folder, sid, **{"status": "completed", **facts})
+        return folder
+
+    def index(self):
+        self.ok("index", "--all")
+
+    def drop_index(self):
+        for path in self.home.dir.glob("library.db*"):
+            path.unlink()
+
+    def listed(self, *args):
+        return json.loads(self.ok("list", "--json", *args))
+
+    def ids(self, *args):
+        return [s["id"] for s in self.listed(*args)]
+
+
+def some(a):
+    """Four sessions from the oldest to the newest."""
+    ids = [session_id(f"2026-05-{28 + i // 3}", c) for i, c in enumerate("dbca")]
+    a.put(ids[0], name="first", startedAtNs=T, endedAtNs=T + 65 * SECOND, cmd=["make", "a b"],
+          totalBytes=7, cols=100, rows=30, exitCode=0, cwd="/src")
+    a.put(ids[1], startedAtNs=T + SECOND, status="failed", exitCode=3, cmd=["false"])
+    a.put(ids[2], name="first", startedAtNs=T + 2 * SECOND, status="aborted", signal="TERM",
+          role="DEV", task="t", parent=ids[0])
+    a.put(ids[3], name="third", startedAtNs=T + 86400 * SECOND, status="completed", kind="import")
+    return ids
+
+
+@test
+def sessions_are_listed_the_newest_first_indexed_or_not():
+    with Library(AHR) as a:
+        ids = some(a)
+        assert a.ids() == ids[::-1]
+        a.index()
+        assert a.ids() == ids[::-1]
+        late = session_id("2026-05-28", "e")
+        a.put(late, startedAtNs=T + SECOND + 1)
+        assert a.ids() == [ids[3], ids[2], late, ids[1], ids[0]]
+        assert [s["indexed"] for s in a.listed()] == [True, True, False, True, True]
+
+
+@test
+def facts_are_the_same_from_the_index_and_from_the_files():
+    with Library(AHR) as a:
+        some(a)
+        before = a.listed()
+        a.index()
+        after = a.listed()
+        assert all(list(s) == KEYS for s in before + after)
+        for s, t in zip(before, after):
+            assert not s["indexed"] and t["indexed"] and s["lines"] is None and t["lines"] == 1
+            t.update(indexed=False, lines=None, bytes=s["bytes"])
+            assert s == t
+        first = after[-1]
+        assert first["cmd"] == ["make", "a b"] and first["duration_ms"] == 65000
+        assert first["started_at"] == "2026-05-28T20:26:40.000Z" and first["exit_code"] == 0
+        assert first["cols"] == 100 and first["usage"] is None and first["place"] == "sessions"
+        assert json.loads(a.ok("show", "--json", first["id"]))["cmd"] == first["cmd"]
+
+
+@test
+def filters_leave_what_fits():
+    with Library(AHR) as a:
+        ids = some(a)
+        for is_indexed in (False, True):
+            if is_indexed:
+                a.index()
+            assert a.ids("--status", "failed") == [ids[1]]
+            assert a.ids("--status", "active") == []
+            assert a.ids("--name", "f*") == [ids[2], ids[0]]
+            assert a.ids("--name", "*") == [ids[3], ids[2], ids[0]]
+            assert a.ids("--name", "f*", "--limit", "1") == [ids[2]]
+            assert a.ids("-n", "2") == [ids[3], ids[2]]
+            assert a.ids("--since", "2026-05-29") == [ids[3]]
+            assert a.ids("--until", "2026-05-29") == ids[2::-1]
+            assert a.ids("--since", "2026-05-28T20:26:41", "--until", "2026-05-28T20:26:42Z") == [ids[1]]
+            assert a.ids("--since", "1s") == []
+        assert "is no date" in a.fails(2, "list", "--since", "soon")
+        assert "--status must be one of" in a.fails(2, "list", "--status", "dead")
+        assert "takes no session" in a.fails(2, "list", "x")
+
+
+@test
+def live_ones_are_marked_and_cut_off_ones_told():
+    with Library(AHR) as a:
+        held, cut, done = (session_id("2026-05-28", c) for c in "abc")
+        folder = a.put(held, "live", startedAtNs=T + 9, status="active", cmd=["vi"])
+        a.put(cut, "live", startedAtNs=T + 8, status="active", cmd=["top"])
+        a.put(done, startedAtNs=T + 7)
+        with open(folder / "lock", "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            rows = a.ok("list").decode().splitlines()
+            assert "● active" in rows[0] and rows[0].endswith("vi")
+            assert " interrupted " in rows[1] and rows[1].endswith("top")
+            assert [s["place"] for s in a.listed()] == ["live", "live", "sessions"]
+            assert a.ids("--status", "active") == [held]
+            assert a.ids("--status", "interrupted") == [cut]
+            assert b"being recorded now" in a.ok("show", held)
+            assert f"ahr stop {held}".encode() in a.ok("show", held)
+        assert f"ahr recover {cut}".encode() in a.ok("show", cut)
+
+
+@test
+def a_table_on_a_pipe_is_whole():
+    with Library(AHR) as a:
+        ids = some(a)
+        a.put(session_id("2026-05-28", "f"), startedAtNs=1, cmd=["x" * 500])
+        rows = a.ok("list").decode().splitlines()
+        assert len(rows) == 5 and "x" * 500 in rows[4] and "\033" not in "".join(rows)
+        assert re.fullmatch(r"2026-05-28 20:26  first +completed +1m05s +\d+ B +make 'a b'", rows[3])
+        short = rows[2].split()[2]
+        assert short == ids[1][:19] and json.loads(a.ok("show", "--json", short))["id"] == ids[1]
+
+
+def columns(text):
+    """How wide a terminal shows it."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+               for c in text)
+
+
+@test
+def a_table_on_a_terminal_fits_it():
+    with Library(AHR) as a:
+        some(a)
+        a.put(session_id("2026-05-28", "f"), startedAtNs=T - 1, name="修復登錄",
+              cmd=["回" * 90], status="crashed")
+        a.put(session_id("2026-05-28", "e"), startedAtNs=T - 2, cmd=["y" * 300])
+        for cols in (52, 60, 62, 70, 80, 133):
+            with OnPty([a.binary, "list"], cols=cols, env=a.env, cwd=a.dir) as p:
+                assert p.finish() == 0
+                shown = p.bytes.decode()
+            assert "\033[31mcrashed\033[m" in shown
+            rows = re.sub("\033\\[[0-9;]*m", "", shown).splitlines()
+            assert rows[0].startswith("WHEN") and "COMMAND" in rows[0]
+            at = rows[0].index("COMMAND")
+            assert any("…" in r for r in rows) and "修" in rows[-2]
+            for row in rows[1:]:
+                assert columns(row) <= cols, (cols, row)
+                size = re.search(r"\d+ k?B", row)
+                assert size is None or columns(row[:size.end()]) == at - 2, row
+                assert size or cols < 70, row
+        with OnPty([a.binary, "list"], env={**a.env, "NO_COLOR": "1"}, cwd=a.dir) as p:
+            assert p.finish() == 0 and b"\033" not in p.bytes
+
+
+@test
+def texts_of_others_cannot_touch_the_terminal():
+    with Library(AHR) as a:
+        evil = "a\033[2J\u202eb\r\n\tc\x9b\x07"
+        sid = session_id("2026-05-28", "a")
+        a.put(sid, startedAtNs=T, name=evil, cmd=[evil], cwd=evil, task=evil, status=evil[:9])
+        for is_indexed in (False, True):
+            if is_indexed:
+                a.index()
+            for args in (["list"], ["show", sid], ["list", "--json"], ["show", "--json", sid]):
+                out = a.ok(*args).decode()
+                assert not re.search("[\0-\x09\x0b-\x1f\x7f]", out), (args, out)
+                assert "--json" in args or not re.search("[\x80-\x9f\u202e]", out), (args, out)
+            assert a.ok("list").count(b"\n") == 1
+
+
+@test
+def what_cannot_be_read_does_not_hide_the_rest():
+    with Library(AHR) as a:
+        ids = some(a)
+        bad = session_id("2026-05-30", "a")
+        folder = a.put(bad)
+        (folder / "session.meta.json").write_bytes(b"{\xff\0")
+        (a.home.dir / "sessions" / session_id("2026-05-30", "b")).write_text("a file")
+        (a.home.dir / "sessions" / session_id("2026-05-30", "c")).symlink_to("/")
+        (a.home.dir / "sessions" / ".new-x").mkdir()
+        assert a.ids() == [bad, *ids[::-1]]
+        assert a.listed()[0]["started_at"] == "2026-05-30T00:00:00.000Z"
+        a.index()
+        assert a.ids() == [bad, *ids[::-1]]
+        for sid in ids[:2]:
+            shutil.rmtree(a.home.dir / "sessions" / sid)
+        assert a.ids() == [bad, ids[3], ids[2]]
+
+
+@test
+def a_broken_index_is_told_of_and_done_without():
+    with Library(AHR) as a:
+        ids = some(a)
+        a.index()
+        whole = a.db.read_bytes()
+        page = bytearray(whole)
+        for at in range(4096, len(page), 4096):
+            page[at:at + 200] = bytes(200)
+        for broken in (b"no database at all\n" * 400, whole[:5000], bytes(page)):
+            a.drop_index()
+            a.db.write_bytes(broken)
+            for args, want in ((["list", "--json"], ids[::-1]), (["show", "--json", "first"], ids[2])):
+                done = a.run(*args)
+                got = json.loads(done.stdout)
+                assert done.returncode == 0, done.stderr
+                assert (got["id"] if isinstance(got, dict) else [s["id"] for s in got]) == want
+                said = done.stderr.decode()
+                assert "library.db" in said and "ahr reindex" in said and said.count("\n") == 1, said
+            done = a.run("cat", "first")
+            assert done.returncode == 0 and b"library.db" in done.stderr
+            assert a.run("show", ids[0]).returncode == 0
+            assert a.run("cat", ids[0]).stderr == b""  # an id needs no index
+            assert a.db.read_bytes() == broken
+        a.drop_index()
+        assert a.run("list").stderr == b"" == a.run("cat", "first").stderr
+
+
+@test
+def show_tells_what_there_is_and_what_to_do():
+    with Library(AHR) as a:
+        ids = some(a)
+        folder = a.home.dir / "sessions" / ids[0]
+        (folder / "session.audit.jsonl").write_text(
+            '{"at":"2026-06-01T00:00:00Z","what":"rule github-pat","masked":3}\nbroken\n')
+        shown = a.ok("show", ids[0]).decode()
+        for line in (f"session       {ids[0]}", "name          first", "command       make 'a b'",
+                     "duration      1m05s", "terminal      100x30", "snapshots     0",
+                     f"recording     {folder}/session.ahr", f"ahr replay {ids[0]}",
+                     "redacted      at 2026-06-01T00:00:00Z, what rule github-pat, masked 3"):
+            assert f"\n{line}\n" in f"\n{shown}\n", (line, shown)
+        assert "failed (exit 3)" in a.ok("show", ids[1]).decode()
+        assert "aborted (SIGTERM)" in a.ok("show", ids[2]).decode()
+        assert json.loads(a.ok("show", "--json"))["id"] == ids[3]
+        assert "no session or file 'nobody'" in a.fails(3, "show", "nobody")
+        shutil.copy(GOLDEN / "smallest.ahr", a.dir / "x.ahr")
+        assert "ahr replay --print-meta x.ahr" in a.fails(3, "show", "x.ahr")
+        assert "one session at most" in a.fails(2, "show", "a", "b")
+
+
+def random_home(a, rng):
+    """Names that come again, starts that contradict ids, some without; all kinds of places."""
+    names = ["alpha", "beta", "cafe", "ghp_" + "A1b2C3d4E5" * 3 + "f6G7h8"]
+    ids = []
+    for i in range(24):
+        sid = f"2026-0{rng.randint(1, 3)}-1{rng.randint(0, 1)}-" + "-".join(
+            "".join(rng.choice("abc01") for _ in range(n)) for n in (8, 4, 4, 4, 12))
+        facts = {"startedAtNs": rng.choice([T + rng.randint(0, 3), T + i * SECOND, 5])}
+        if rng.random() < 0.2:
+            facts = {}
+        if rng.random() < 0.8:
+            facts["name"] = rng.choice(names)
+        a.put(sid, rng.choice(["sessions"] * 5 + ["live"]), **facts)
+        ids.append(sid)
+    return ids, names
+
+
+@test
+def finding_gives_the_same_with_and_without_an_index():
+    rng = random.Random(8)
+    for _ in range(3):
+        with Library(AHR) as a:
+            ids, names = random_home(a, rng)
+            a.index()
+            for sid in rng.sample(ids, 4):  # some come later, some are gone
+                folder = a.home.dir / "sessions" / sid
+                if folder.is_dir():
+                    shutil.rmtree(folder)
+            late = session_id("2026-03-11", rng.choice("abc"))
+            a.put(late, name=rng.choice(names), startedAtNs=T + 2)
+            whats = ["last", "nobody", "cafe", "2026-01", *names, *ids[:6],
+                     *(sid[11:15] for sid in ids[:4]), *(sid[:12] for sid in ids[:4])]
+
+            def answers():
+                return [(r.returncode, r.stdout and json.loads(r.stdout)["id"], r.stderr)
+                        for r in (a.run("show", "--json", what) for what in whats)]
+            by_index, indexed = answers(), a.ids()
+            a.drop_index()
+            assert by_index == answers()
+            assert sorted(indexed) == sorted(a.ids())
+
+
+run()
