@@ -239,10 +239,11 @@ def what_was_left_half_done_is_ended_by_the_next():
         os.close(fd)
         assert sorted(os.listdir(a.sessions)) == sorted([B, C, f".gone-{held}", ".gone-x"])
         assert a.ids() == [C, B] and a.ok("cat", C) == b"text of 2\r\n"
-        a.home.add("sessions", extra, b"x")
+        os.rename(a.sessions / B, a.sessions / f".old-{B}")  # killed in the middle once more
+        assert a.ids() == [C, B]  # and a look is enough
         os.rename(a.sessions / B, a.sessions / f".old-{B}")  # killed after the swap
         shutil.copytree(a.sessions / f".old-{B}", a.sessions / B)
-        a.ok("delete", "--yes", extra)
+        assert a.ids() == [C, B]
         assert sorted(os.listdir(a.sessions)) == sorted([B, C, ".gone-x"])
 
 

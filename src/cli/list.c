@@ -224,9 +224,8 @@ static const struct cli_option options[] = {
       "those whose name fits: * stands for anything, ? for one character", 0, 0 },
     { "limit", 'n', CLI_NUMBER, offsetof(struct args, limit), "N",
       "the newest N of them; 0 for all", 0, UINT64_MAX },
-    CLI_UPKEEP_OPTION(
-        struct args, upkeep,
-        "whether to index in the background what is not indexed yet (auto)"),
+    CLI_UPKEEP_OPTION(struct args, upkeep,
+                      "recover and index in the background what is not yet"),
     { 0 },
 };
 

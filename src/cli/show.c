@@ -293,9 +293,8 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
 
 static const struct cli_option options[] = {
     { "json", 0, CLI_FLAG, offsetof(struct args, is_json), NULL, "print JSON", 0, 0 },
-    CLI_UPKEEP_OPTION(
-        struct args, upkeep,
-        "whether to index in the background what is not indexed yet (auto)"),
+    CLI_UPKEEP_OPTION(struct args, upkeep,
+                      "recover and index in the background what is not yet"),
     { 0 },
 };
 

@@ -49,6 +49,11 @@ settle(const char *home, const char *id, struct err *err)
         return err_set(err, ERR_BUSY,
                        "session '%s' is being recorded; 'ahr stop %s' ends it", id, id);
     int r = library_recover(id, false, NULL, &report, &path, err);
+    if (r > 0)
+        return err_set(err, ERR_DAMAGED,
+                       "nothing of session '%s' can be read; its files are in "
+                       "'%s/damaged' now",
+                       id, home);
     if (r < 0 && r != ERR_MISSING)
         return r;
     return is_in(home, "sessions", id) ? 0 : 1;

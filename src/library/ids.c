@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-int
-ids_collect(struct buf *ids, const char *home, const char *kind, const char *prefix)
+static int
+collect(struct buf *ids, const char *home, const char *kind, const char *prefix,
+        bool *ret_has_left)
 {
     AUTO(buf) path = { .ceiling = PATH_MAX };
     size_t n = strlen(prefix);
@@ -17,12 +18,28 @@ ids_collect(struct buf *ids, const char *home, const char *kind, const char *pre
         return 0;
     DIR *d = opendir(buf_str(&path));
     int r = 0;
-    for (struct dirent *e; d && !r && (e = readdir(d));)
+    for (struct dirent *e; d && !r && (e = readdir(d));) {
+        *ret_has_left |= e->d_name[0] == '.' && strlen(e->d_name) > SESSION_ID_LEN;
         if (!strncmp(e->d_name, prefix, n) && session_id_is(e->d_name))
             r = buf_append(ids, e->d_name, IDS_STEP);
+    }
     if (d)
         closedir(d);
     return r;
+}
+
+int
+ids_collect(struct buf *ids, const char *home, const char *kind, const char *prefix)
+{
+    bool ignored = false;
+    return collect(ids, home, kind, prefix, &ignored);
+}
+
+int
+ids_collect_all(struct buf *ids, const char *home, const char *kind, bool *ret_has_left)
+{
+    *ret_has_left = false;
+    return collect(ids, home, kind, "", ret_has_left);
 }
 
 static int

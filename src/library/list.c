@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "library/change.h"
 #include "library/ids_priv.h"
 #include "library/index.h"
 #include "session/folder.h"
@@ -226,6 +227,19 @@ do_without(struct listing *l)
 
 /* -- all -- */
 
+/* What a killed change has put away is put back first: it counts, too. */
+static int
+collect_stored(struct listing *l)
+{
+    bool has_left;
+    int r = ids_collect_all(&l->stored, l->home, "sessions", &has_left);
+    if (r < 0 || !has_left)
+        return r;
+    library_sweep(l->home);
+    buf_clear(&l->stored);
+    return ids_collect(&l->stored, l->home, "sessions", "");
+}
+
 /* In this order: one that ends meanwhile moves from the first to the second. */
 static int
 collect(struct listing *l)
@@ -233,7 +247,7 @@ collect(struct listing *l)
     AUTO(buf) damaged = { 0 };
     int r = ids_collect(&l->live, l->home, "live", "");
     if (!r)
-        r = ids_collect(&l->stored, l->home, "sessions", "");
+        r = collect_stored(l);
     if (!r)
         r = ids_collect(&damaged, l->home, "damaged", "");
     if (!r)
