@@ -23,7 +23,7 @@ def is_clear(text):
     for word in FOREIGN_WORDS:
         assert word not in low, text
     for line in text.splitlines():
-        assert line.startswith("ahr "), text
+        assert line.startswith(("ahr ", "ahr: ")), text
     return text
 
 
