@@ -462,20 +462,24 @@ def locked(lib, *pragmas):
 
 
 def is_told_while_locked(lib, *pragmas):
-    with locked(lib, *pragmas):
-        lib.reads_on()
-        done = lib.run("search", "marker-")
-        said = done.stderr.decode()
-        assert done.returncode in (0, BUSY), done
-        assert done.returncode == 0 or "lock" in said, said
+    """What can do without it does; a search waits, and goes on when it is free."""
+    with locked(lib, *pragmas) as db:
+        lib.reads_on("locked by another program", by=("first",))
+        search = lib.a.start("search", "marker-", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_for(lambda: has_open(search.pid, lib.db) or search.poll() is not None)
+        assert search.poll() is None, search.communicate()
         lib.sessions_are_untouched()
+        db.close()
+        found, said = search.communicate(timeout=60)
+        assert search.returncode == 0 and found.count(b"stands here") == 3, (search.returncode, said)
 
 
 @test
 def a_library_that_is_locked_for_writing_is_read():
-    with Library() as lib:
-        is_told_while_locked(lib, "journal_mode = WAL")
-        lib.works()
+    with Library() as lib, locked(lib, "journal_mode = WAL"):
+        lib.reads_on("")
+        assert library.where_found(lib.a, "marker-") == lib.ids
+        lib.sessions_are_untouched()
 
 
 @test
@@ -518,8 +522,10 @@ def has_open(pid, path):
 @test
 def a_library_that_stays_locked_ends_in_busy():
     if not IS_LONG:
-        return  # it takes a minute: ./dev test --long
+        return  # it takes minutes: ./dev test --long
     with Library() as lib:
+        with locked(lib, "locking_mode = EXCLUSIVE"):
+            lib.search_tells(BUSY, "locked by another program")
         with locked(lib):
             for command in (("rename", "first", "other"), ("delete", "--yes", "first")):
                 done = lib.a.run(*command, timeout=120)
