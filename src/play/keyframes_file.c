@@ -542,18 +542,27 @@ write_file(struct play_keyframes *k)
     return e;
 }
 
+/* A recording that was rewritten, by the masking of a secret say, is another file at the
+ * same place: what we know of the old one must not come to lie beside the new one. */
+static bool
+is_still_there(const struct play_keyframes *k, const struct play_walk *w)
+{
+    struct tape_identity now = { 0 };
+    int e = tape_reader_identity(w->tape, &now);
+    return e < 0 ? !k->is_settled : is_same_file(&now, &k->id.file);
+}
+
 void
 play_keyframes_save(struct play_keyframes *k, const struct play_walk *w)
 {
-    struct tape_identity now = { 0 };
     if (!k->path || !k->is_stale || !k->count || !w->tape ||
         (!k->is_complete && k->new_count < NEW_MIN))
         return;
-    bool is_same = !k->is_settled || (tape_reader_identity(w->tape, &now) >= 0 &&
-                                      is_same_file(&now, &k->id.file));
-    if (!is_same || !tape_reader_is_single(w->tape) || is_there(k))
+    if (!is_still_there(k, w) || !tape_reader_is_single(w->tape) || is_there(k))
         return;
     int e = write_file(k);
+    if (e >= 0 && !is_still_there(k, w)) /* it was rewritten just now */
+        k->io->ops->unlink(k->io, k->path);
     if (e >= 0 || e == -EBUSY)
         return;
     free(k->path);
