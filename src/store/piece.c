@@ -80,7 +80,7 @@ count_digits(struct view words)
 {
     ssize_t n = 0;
     for (size_t i = 0; i < words.n; i++) {
-        if (!memchr("0123456789abcdef ", words.p[i], 17))
+        if (!words.p[i] || !strchr("0123456789abcdef ", words.p[i]))
             return -1;
         n += words.p[i] != ' ';
     }

@@ -141,7 +141,7 @@ store_clamp(uint64_t v)
 int
 store_begin(struct store *s, struct err *err)
 {
-    sqlite3_stmt *touch;
+    sqlite3_stmt *touch = NULL;
     store_enter(s);
     int r = store_exec(s, "BEGIN IMMEDIATE", err);
     if (!r)

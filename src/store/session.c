@@ -290,7 +290,7 @@ int
 store_session_put(struct store *s, const struct store_session *row, int64_t *ret_key,
                   struct err *err)
 {
-    sqlite3_stmt *stmt;
+    sqlite3_stmt *stmt = NULL;
     int64_t key = 0;
     if (!store_is_id(row->id))
         return err_set(err, -EINVAL, "'%s' is no session's id", row->id ? row->id : "");

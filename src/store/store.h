@@ -71,7 +71,8 @@ typedef int (*store_session_fn)(void *ctx, const struct store_session *row);
 /*
  * Keys order sessions by their start, the latest highest: milliseconds since 1970, raised
  * to the next free one. Puts a row in, or over the one with the same id, which keeps its
- * key unless its start has changed; its pieces and moments stay. In a change.
+ * key unless its start has changed and it has no pieces; its pieces and moments stay. In
+ * a change.
  */
 int store_session_put(struct store *s, const struct store_session *row, int64_t *ret_key,
                       struct err *err);
@@ -152,15 +153,16 @@ struct store_search {
     uint64_t since_ns; /* started not before; 0: any */
 };
 
-/* The newest session first, and of a session the last piece first. fn must not change
- * the store. */
+/* The newest session first, and of a session the last piece first; nothing for an id that
+ * is not indexed. fn must not change the store, nor begin such a walk itself. */
 int store_pieces(struct store *s, const struct store_search *search, store_piece_fn fn,
                  void *ctx, struct err *err);
 
 /* -- the whole -- */
 
 /* Nothing of what was deleted is left: not in free pages, not in the index of words, not
- * in the log. ERR_BUSY while others read for longer than we wait. */
+ * in the log. Not in a change. Rewrites all of it: takes time and room with its size.
+ * ERR_BUSY while others read for longer than we wait. */
 int store_scrub(struct store *s, struct err *err);
 /* Every page and row is looked at. ERR_DAMAGED tells what is wrong. */
 int store_check(struct store *s, struct err *err);
@@ -172,7 +174,8 @@ int store_new_beside(struct store **ret, const char *path, struct err *err);
  * to now can so be told for certain, and brought into s. */
 int store_claim(struct store *s, const char *path, unsigned wait_ms, struct err *err);
 /* Takes the place of the library at path, whole, in one step; what lay there is removed
- * with its log. Waits for those who have the old one open. Closes s in any case. */
+ * with its log. Waits for those who have the old one open: the caller must not. Closes s
+ * in any case. */
 int store_swap(struct store *s, const char *path, unsigned wait_ms, struct err *err);
 
 #endif

@@ -693,6 +693,7 @@ put_text(struct store *s, int i, uint32_t *rng, const char *text)
 {
     uint8_t packed[6000];
     char room[32];
+    size_t n = strlen(text);
     size_t size = rng_between(rng, 50, rng_below(rng, 4) ? 900 : sizeof(packed));
     uint64_t start_ms = rng_below(rng, 100000);
     struct store_session row = { .id = store_kit_id(i),
@@ -700,10 +701,10 @@ put_text(struct store *s, int i, uint32_t *rng, const char *text)
                                  .command = text,
                                  .started_at_ns = start_ms * 1000000 };
     struct store_piece piece = { .packed = { packed, size } };
-    struct store_moment moment = { .text = { (const uint8_t *)text, strlen(text) } };
+    struct store_moment moment = { .text = { (const uint8_t *)text, n } };
     memset(packed, 'x', sizeof(packed));
-    memcpy(packed, text, strlen(text));
-    memcpy(packed + size - strlen(text), text, strlen(text));
+    memcpy(packed, moment.text.p, n);
+    memcpy(packed + size - n, moment.text.p, n);
     store_kit_must(store_session_put(s, &row, &piece.key, NULL));
     store_kit_must(store_moment_put(s, piece.key, &moment, NULL));
     store_kit_must(store_piece_put(s, &piece, words_of(i, room), NULL));

@@ -134,7 +134,7 @@ one_that_another_program_has_locked_is_busy(void **state)
     assert_int_equal(read(gate[0], &c, 1), 1);
     uint64_t before = clock_mono_ns();
     assert_int_equal(store_open(&s, STORE_KIT_DB, STORE_READ, 60, &err), ERR_BUSY);
-    assert_true(clock_mono_ns() - before >= 60 * 1000000);
+    assert_true(clock_mono_ns() - before >= UINT64_C(60000000));
     assert_non_null(strstr(err.text, "locked by another program"));
     assert_int_equal(store_open(&s, STORE_KIT_DB, STORE_WRITE, 0, &err), ERR_BUSY);
     kill(pid, SIGKILL);
@@ -365,7 +365,7 @@ killed_anywhere_sessions_are_there_whole_or_not_at_all(void **state)
     int before = 0;
     for (int i = 1, n = kit_times(20, 500); i <= n; i++) {
         pid_t a = start(write_for_ever, 2 * i), b = start(write_for_ever, 2 * i + 1);
-        struct timespec nap = { .tv_nsec = rng_between(&rng, 1, 30) * 1000000 };
+        struct timespec nap = { .tv_nsec = 1000000L * rng_between(&rng, 1, 30) };
         nanosleep(&nap, NULL); /* the moment is what is tried */
         kill(a, SIGKILL);
         kill(b, SIGKILL);

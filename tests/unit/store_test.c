@@ -18,8 +18,9 @@ ids_are_kept_in_their_order(void **state)
         store_kit_put(s, order[i], STORE_KIT_START, 0);
     assert_int_equal(store_ids(s, &ids, NULL), 0);
     assert_int_equal(ids.n, 3 * (STORE_ID_LEN + 1));
-    for (int i = 0; i < 3; i++)
-        assert_string_equal((char *)ids.p + i * (STORE_ID_LEN + 1), store_kit_id(i + 1));
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal((char *)ids.p + i * (STORE_ID_LEN + 1),
+                            store_kit_id((int)i + 1));
     store_close(s);
 }
 
