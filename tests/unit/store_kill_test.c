@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -194,7 +195,7 @@ main(int argc, char **argv)
         return work(argv[2]);
     if (argc != 2)
         return 2;
-    shim = realpath(argv[1], NULL); /* tests have folders of their own */
+    shim = realpath(argv[1], NULL); /* each test has a folder of its own */
     if (access("/dev/shm", W_OK) == 0)
         setenv("TMPDIR", "/dev/shm", 0); /* who is killed needs no disk to forget */
     return cmocka_run_group_tests(tests, NULL, NULL);
