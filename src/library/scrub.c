@@ -227,14 +227,36 @@ is_json(struct view in)
     return !at.failed;
 }
 
-int
-scrub_json(struct scrub *s, struct view in, struct buf *out, struct scrub_count *count)
+/* Once through all strings, and through what is no JSON as a text. */
+static int
+mask_json(struct scrub *s, struct view in, struct buf *out, struct scrub_count *count)
 {
     AUTO(buf) strings = { .ceiling = SIZE_MAX };
     if (is_json(in))
         return mask_strings(s, in, out, count);
     int e = mask_strings(s, in, &strings, count);
     return e ? e : scrub_text(s, (struct view){ strings.p, strings.n }, out, count);
+}
+
+/* What is no JSON may have other strings than before when it is masked. */
+int
+scrub_json(struct scrub *s, struct view in, struct buf *out, struct scrub_count *count)
+{
+    AUTO(buf) made = { .ceiling = SIZE_MAX };
+    AUTO(buf) next = { .ceiling = SIZE_MAX };
+    int e = mask_json(s, in, &made, count);
+    for (int i = 1; !e; i++) {
+        struct scrub_count more = { 0 };
+        buf_clear(&next);
+        e = mask_json(s, (struct view){ made.p, made.n }, &next, &more);
+        if (e || !more.places)
+            break;
+        struct buf swap = made;
+        made = next;
+        next = swap;
+        e = i < PASSES ? 0 : ERR_LIMIT;
+    }
+    return e ? e : buf_append(out, made.p, made.n);
 }
 
 int
