@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
 from support.on_pty import OnPty
-from support.recorder import Recorder
+from support.recorder import IS_SANITIZED, Recorder
 from support.sessions import Home, session_id
 from support.tap import run, test
 from support.tape import START_NS, Tape
@@ -26,7 +26,8 @@ AHR, MOCK_AGENT = (str(Path(arg).resolve()) for arg in sys.argv[1:3])
 COLS = 60
 SHARED = []
 DAY_NS = 86_400_000_000_000
-OLD, MID, NEW = (session_id(f"2023-11-{day}", letter) for day, letter in (("14", "a"), ("15", "b"), ("16", "c")))
+OLD, MID, NEW = (session_id(f"2023-11-{day}", letter)
+                 for day, letter in ((14, "a"), (15, "b"), (16, "c")))
 
 ODD_LINES = """\
 it's a "quoted" line, 'twice' and ''thrice''
@@ -128,14 +129,16 @@ class Library(Ahr):
         done = self.run(*args, "-", input=query)
         check_words(done, query)
         assert done.returncode == 0, (query[:80], done.stderr)
-        if query[:1] and query[0] % 4 == 0 and len(query) < 1000 and b"\0" not in query and query[-1:] != b"\n" and query != b"-":
-            assert self.run(*args, "--", query.decode(errors="surrogateescape")).stdout == done.stdout
+        is_word = 0 < len(query) < 1000 and not {0, 10} & {*query} and query != b"-"
+        if is_word and query[0] % 4 == 0:
+            word = query.decode(errors="surrogateescape")
+            assert self.run(*args, "--", word).stdout == done.stdout
         return json.loads(done.stdout)
 
 
 def check_words(done, query):
     """Nothing that only we know of."""
-    said = done.stderr.decode(errors="replace").lower()
+    said = re.sub("'/[^']*'", "", done.stderr.decode(errors="replace").lower())
     for word in ("sql", "fts", "malformed", "near \"", "match ", "pcre"):
         assert word not in said, (query[:80], said)
 
@@ -149,17 +152,21 @@ def same(found, expected, query):
 
 # -- what is found --
 
-HOSTILE = [b"'", b'"', b"''", b'"""', b"NEAR(", b"NEAR(error, 2)", b"error NEAR", b"*", b"^", b"error*", b"AND", b"OR",
-           b"NOT", b"a AND", b"(", b")", b"()", b"words:", b"words:error", b"{words}:x", b"rowid", b"-", b"--", b"--json",
-           b"; DROP TABLE sessions; --", b"' OR 1=1 --", b"%", b"_", b"%%", b"\\", b"\\'", b"\0", b"a\0b", b"\0\0\0",
-           b"error\0", b"x'616263'", b"616263", b"616263 626364", b"+", b"?", b"?1", b":a", b"@a", b"$a", b"#", b"[", b"]",
-           b"{", b"}", b" ", b"  ", b"     ", b"\t", b"\r", b"a\nb", b"\na", b"\n\n", b"\x1b[31m", b"\x7f", b"\x80", b"\xff\xfe",
-           b"\xc3", b"\xa4", b"\xf0\x9f", b"\xed\xa0\x80", b"\xc0\xaf", "🦊".encode(), "👩‍👩‍👧‍👦".encode(), "🇩🇪".encode(),
-           "é".encode(), "\u0301".encode(), "ſ".encode(), "\u212a".encode(), "ß".encode(), "ÄÖÜ".encode(),
-           "äöü".encode(), "日本".encode(), "\u202e".encode(), "\ufeff".encode(), "\u200d".encode(), b"error", b"ERROR", b"Error",
-           b"eRRoR", b"x", b"aa", b"aaa", b"a" * 49 + b"b", b"a" * 60, b"a" * (1 << 20), b"error " * 200000,
-           os.urandom(1 << 20).replace(b"\n", b"x"), b"'" * 100000, b"(" * 100000, "🦊".encode() * 50000,
-           b"src/main.c", b"0x7fff", b"no such thing anywhere", b"zzz", b"limit 0", b"file.c:123:45: warn"]
+HOSTILE = [
+    b"'", b'"', b"''", b'"""', b"NEAR(", b"NEAR(error, 2)", b"error NEAR", b"*", b"^", b"error*",
+    b"AND", b"OR", b"NOT", b"a AND", b"(", b")", b"()", b"words:", b"words:error", b"{words}:x",
+    b"rowid", b"-", b"--", b"--json", b"; DROP TABLE sessions; --", b"' OR 1=1 --", b"%", b"_",
+    b"%%", b"\\", b"\\'", b"\0", b"a\0b", b"\0\0\0", b"error\0", b"x'616263'", b"616263",
+    b"616263 626364", b"+", b"?", b"?1", b":a", b"@a", b"$a", b"#", b"[", b"]", b"{", b"}", b" ",
+    b"  ", b"     ", b"\t", b"\r", b"a\nb", b"\na", b"\n\n", b"\x1b[31m", b"\x7f", b"\x80",
+    b"\xff\xfe", b"\xc3", b"\xa4", b"\xf0\x9f", b"\xed\xa0\x80", b"\xc0\xaf", "🦊".encode(),
+    "👩‍👩‍👧‍👦".encode(), "🇩🇪".encode(), "é".encode(), "\u0301".encode(), "ſ".encode(),
+    "\u212a".encode(), "ß".encode(), "ÄÖÜ".encode(), "äöü".encode(), "日本".encode(),
+    "\u202e".encode(), "\ufeff".encode(), "\u200d".encode(), b"error", b"ERROR", b"Error", b"eRRoR",
+    b"x", b"aa", b"aaa", b"a" * 49 + b"b", b"a" * 60, b"a" * (1 << 20), b"error " * 200000,
+    os.urandom(1 << 20).replace(b"\n", b"x"), b"'" * 100000, b"(" * 100000, "🦊".encode() * 50000,
+    b"src/main.c", b"0x7fff", b"no such thing anywhere", b"zzz", b"limit 0", b"file.c:123:45: warn",
+]
 
 
 def odd_queries(library):
@@ -198,14 +205,15 @@ def scan_for(query):
 def five_hundred_odd_queries_find_what_a_scan_finds():
     a = Library.shared()
     hits = 0
-    for query in odd_queries(a):
+    queries = odd_queries(a)
+    for query in queries[::4] if IS_SANITIZED else queries:  # each takes ten times as long there
         asked = query
         if query.endswith(b"\n"):
             asked += b"\n"  # one is left out
         expected = a.scan(scan_for(query))
         same(a.search(asked), expected, query)
         hits += len(expected)
-    assert hits > 5000
+    assert hits > 1000
 
 
 @test
@@ -224,11 +232,15 @@ def what_is_searched_is_what_was_written():
                                        for line in a.texts[s.sid])
 
 
-REGEXES = [r"error", r"Error", r"err.r", r"^x$", r"^$", r"w[0-9a-f]{5}\b", r"\bthe\b", r"(alpha|beta) (error|42)", r"alpha|beta",
-           r"foo_bar.*return", r"foo_bar.*?return", r"colou?r|error", r"\d+:\d+", r"[^ -~]", r"\S+ing", r"\.c\b", r"\[-W",
-           r"sk", r"[[:alpha:]]+[0-9]", r"a{49}b", r"a{10,}", r"(a+)b", r"quot.d", r"'[^']*'", r"\\", r"\$dollar \^caret",
-           r"Köln", r"köln", r".*", r"a.", r"^.{200,}$", r"[]]", r"[^]a-z]x", r"foo_b?ar", r"(?:src/)?main\.c", r"\w+@\w+",
-           r"(?i)ERROR", r"(?=err)e", r"(?<!f)oo", r"日.語", r"🦊", r"^\s", r"\s$", r"w1|w2", r"==.*==.*==", r"}$"]
+REGEXES = [
+    r"error", r"Error", r"err.r", r"^x$", r"^$", r"w[0-9a-f]{5}\b", r"\bthe\b",
+    r"(alpha|beta) (error|42)", r"alpha|beta", r"foo_bar.*return", r"foo_bar.*?return",
+    r"colou?r|error", r"\d+:\d+", r"[^ -~]", r"\S+ing", r"\.c\b", r"\[-W", r"sk",
+    r"[[:alpha:]]+[0-9]", r"a{49}b", r"a{10,}", r"(a+)b", r"quot.d", r"'[^']*'", r"\\",
+    r"\$dollar \^caret", r"Köln", r"köln", r".*", r"a.", r"^.{200,}$", r"[]]", r"[^]a-z]x",
+    r"foo_b?ar", r"(?:src/)?main\.c", r"\w+@\w+", r"(?i)ERROR", r"(?=err)e", r"(?<!f)oo", r"日.語",
+    r"🦊", r"^\s", r"\s$", r"w1|w2", r"==.*==.*==", r"}$",
+]
 
 
 @test
@@ -255,9 +267,11 @@ def regexes_find_what_a_scan_finds():
 @test
 def what_is_no_regex_is_told_with_its_place():
     a = Library.shared()
-    for regex, place in ((b"a(b", "at its end"), (b"a)b", "at character 2"), ("ä(?<x".encode(), "at its end"), (b"*", "character"),
-                         (b"[z-a]", "character"), (b"\\C", "at its end"), (b"\xff\xfe", "character 1"), (b"a{2,1}", "character"),
-                         (b"(" * 60000, "character"), (b"a" * 70000, "too long"), (b"", "empty")):
+    for regex, place in ((b"a(b", "at its end"), (b"a)b", "at character 2"), (b"*", "character"),
+                         ("ä(?<x".encode(), "at its end"), (b"[z-a]", "character"),
+                         (b"\\C", "at its end"), (b"\xff\xfe", "character 1"),
+                         (b"a{2,1}", "character"), (b"(" * 60000, "character"),
+                         (b"a" * 70000, "too long"), (b"", "empty")):
         done = a.run("search", "--regex", "-", input=regex)
         check_words(done, regex)
         assert done.returncode == 2 and place in done.stderr.decode(), (regex[:40], done)
@@ -400,7 +414,8 @@ def pieces_of_text_that_somebody_changed_are_told():
         db = sqlite3.connect(Home(a).dir / "library.db")
         rng = random.Random(3)
         (place, packed), = db.execute("SELECT place, packed FROM pieces ORDER BY place DESC LIMIT 1")
-        for packed in (b"", b"\0", b"\xff" * 20, rng.randbytes(1000), packed[:-5], packed[:9] + b"x" + packed[10:]):
+        for packed in (b"", b"\0", b"\xff" * 20, rng.randbytes(1000), packed[:-5],
+                       packed[:9] + b"x" + packed[10:]):
             db.execute("UPDATE pieces SET packed = ? WHERE place = ?", (packed, place))
             db.commit()
             done = a.run("search", "e", "--limit", "0")
@@ -428,7 +443,8 @@ def on_a_terminal_lines_are_cut_around_what_was_found():
     assert text == "  NEAR(error, 2) \x1b[1;31mAND NOT\x1b[0m (x OR y) * ^col:"
     assert command == "  " + hit["command"]
     found, cols = "warning: unused", 40
-    for where, cols in ((found, 40), ("path/to", 30), ("variable]", 30), ("日本語", 20), ("👩‍👩‍👧‍👦", 24)):
+    for where, cols in ((found, 40), ("path/to", 30), ("variable]", 30), ("日本語", 20),
+                        ("👩‍👩‍👧‍👦", 24)):
         out = on_terminal(a, where, "--session", "odd", cols=cols).decode().replace("\r", "")
         text = out.splitlines()[1]
         assert f"\x1b[1;31m{where}\x1b[0m" in text, text

@@ -126,6 +126,18 @@ posix_class(const struct walk *w, size_t at)
     return peek(w, i) == ':' && peek(w, i + 1) == ']' ? i + 2 - at : 0;
 }
 
+/* The length of what is next in a class; 0: it is not known. */
+static size_t
+class_member(const struct walk *w, size_t at)
+{
+    uint8_t c = w->in.p[at], next = peek(w, at + 1);
+    if (c == '\\')
+        return is_escaped_self(next) || is_plain_escape(next) ? 2 : 0;
+    if (c == '[' && next && strchr(":.=", next))
+        return posix_class(w, at);
+    return 1;
+}
+
 static int
 walk_class(struct walk *w)
 {
@@ -133,13 +145,8 @@ walk_class(struct walk *w)
     i += peek(w, i) == '^';
     i += peek(w, i) == ']'; /* as the first it is one of them */
     while (i < w->in.n && w->in.p[i] != ']') {
-        uint8_t c = w->in.p[i], next = peek(w, i + 1);
-        size_t n = 1;
-        if (c == '\\' && (is_escaped_self(next) || is_plain_escape(next)))
-            n = 2;
-        else if (c == '\\')
-            return 0;
-        else if (c == '[' && next && strchr(":.=", next) && !(n = posix_class(w, i)))
+        size_t n = class_member(w, i);
+        if (!n)
             return 0;
         i += n;
     }
