@@ -46,7 +46,8 @@ term_text_cols(struct term_widths *widths, struct view text)
 }
 
 unsigned
-term_text_put(struct term_widths *widths, struct view text, unsigned cols, struct buf *out)
+term_text_put(struct term_widths *widths, struct view text, unsigned cols,
+              struct buf *out)
 {
     struct view piece;
     unsigned took = 0, n;
@@ -65,7 +66,7 @@ term_text_put(struct term_widths *widths, struct view text, unsigned cols, struc
 
 unsigned
 term_text_put_end(struct term_widths *widths, struct view text, unsigned cols,
-                 struct buf *out)
+                  struct buf *out)
 {
     struct view piece;
     unsigned n, left = term_text_cols(widths, text);

@@ -17,9 +17,9 @@ unsigned term_text_cols(struct term_widths *widths, struct view text);
 /* Appends what has room in so many columns, with "…" where something was cut off. Returns
  * how many it took. */
 unsigned term_text_put(struct term_widths *widths, struct view text, unsigned cols,
-                      struct buf *out);
+                       struct buf *out);
 /* Appends the end of it instead, where that is what matters. */
 unsigned term_text_put_end(struct term_widths *widths, struct view text, unsigned cols,
-                          struct buf *out);
+                           struct buf *out);
 
 #endif

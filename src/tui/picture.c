@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "term/text.h"
 #include "tui/replay_priv.h"
 #include "tui/status_priv.h"
-#include "term/text.h"
 
 enum {
     HELP_COLS = 46,

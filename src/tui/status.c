@@ -209,7 +209,7 @@ tui_status_line(const struct tui_status *s, unsigned cols, struct term_widths *w
         else if (p->rank == HINT)
             put_blanks(left, out);
         term_text_put(widths, (struct view){ l.text.p + p->at, p->n },
-                     p->cols < cols ? p->cols : cols, out);
+                      p->cols < cols ? p->cols : cols, out);
     }
     buf_release(&l.text);
 }

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/utf8.h"
-#include "tui/status_priv.h"
 #include "term/text.h"
+#include "tui/status_priv.h"
 
 #define MS 1000000ULL
 
@@ -156,7 +156,10 @@ a_text_cannot_turn_its_neighbours_around(void **state)
 {
     (void)state;
     AUTO(buf) out = { 0 };
-    term_text_put(&widths, term_text("a\u202eb\u2066c\r\x7f\xc2\x85" "d"), 9, &out);
+    term_text_put(&widths,
+                  term_text("a\u202eb\u2066c\r\x7f\xc2\x85"
+                            "d"),
+                  9, &out);
     assert_string_equal(buf_str(&out), "abcd");
 }
 
