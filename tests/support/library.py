@@ -53,17 +53,12 @@ def hits(a, query, *more):
     done = a.run("search", "--json", *more, query, timeout=60)
     told = is_clear(done.stderr.decode())
     assert done.returncode == 0, (query, done.returncode, told)
-    found = json.loads(done.stdout)
-    return (found["hits"] if isinstance(found, dict) else found), told
-
-
-def hit_id(hit):
-    return hit.get("session") or hit["id"]
+    return json.loads(done.stdout), told
 
 
 def where_found(a, query):
     """The ids of the sessions in which it stands, one for each hit."""
-    return sorted(hit_id(hit) for hit in hits(a, query, "--limit", "0")[0])
+    return sorted(hit["session"] for hit in hits(a, query, "--limit", "0")[0])
 
 
 def is_sound(path, ids):
