@@ -128,7 +128,6 @@ static void
 what_is_started_has_nothing_of_ours(void **state)
 {
     (void)state;
-    AUTO(buf) files = { 0 };
     int left_open = open(".", O_RDONLY); /* not close-on-exec */
     pid_t pid;
     const char *argv[] = { "index", ID, NULL };
