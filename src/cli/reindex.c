@@ -43,9 +43,9 @@ reindex(struct cli_indexed *x, struct err *err)
 {
     AUTO(buf) home = { .ceiling = PATH_MAX };
     struct cli_progress progress;
-    struct redact *redact;
+    struct redact *redact = NULL;
     int r = session_home(&home, err);
-    if (!r)
+    if (r >= 0)
         r = redact_own_open(&redact, NULL, err);
     if (r < 0)
         return r;

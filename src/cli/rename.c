@@ -19,7 +19,7 @@ rename_session(const struct cli_command *self, const char *what, const char *nam
 {
     AUTO(buf) home = { .ceiling = PATH_MAX };
     AUTO(library_found) found = { 0 };
-    struct redact *redact;
+    struct redact *redact = NULL;
     int r = cli_find(&found, what, err);
     if (r < 0)
         return r;
@@ -27,7 +27,7 @@ rename_session(const struct cli_command *self, const char *what, const char *nam
         return err_set(err, ERR_MISSING, "'%s' is a file, not a session of the library",
                        what);
     r = session_home(&home, err);
-    if (!r)
+    if (r >= 0)
         r = redact_own_open(&redact, NULL, err);
     if (r < 0)
         return r;

@@ -101,7 +101,7 @@ session_upkeep_start(const char *home, const char *const *argv, int lock_fd,
                      pid_t *ret_pid)
 {
     char *words[ARGS_MAX + 2], *text = NULL;
-    pid_t pid;
+    pid_t pid = 0;
     copy_words(words, argv);
     if (asprintf(&text, HOME "%s", home) < 0)
         return -ENOMEM;

@@ -61,20 +61,21 @@ store_claim(struct store *s, const char *path, unsigned wait_ms, struct err *err
     if (!old)
         return err_code(err, -ENOMEM, "cannot open '%s'", path);
     int r = store_lock_alone(old, err);
-    if (r < 0)
+    if (r < 0) {
         store_close(old);
-    else
-        s->old = old;
-    return r;
+        return r;
+    }
+    s->old = old;
+    return 0;
 }
 
 static int
 swap(struct store *s, const char *path, unsigned wait_ms, struct err *err)
 {
     int r = store_seal(s, err);
-    if (!r && !s->old)
+    if (r >= 0 && !s->old)
         r = store_claim(s, path, wait_ms, err);
-    if (r < 0)
+    if (r < 0 || !s->old)
         return r;
     s->old->wait_ms = 0; /* who has it locked now is no ahr */
     store_enter(s->old);
