@@ -257,13 +257,15 @@ def show_tells_what_there_is_and_what_to_do():
         ids = some(a)
         folder = a.home.dir / "sessions" / ids[0]
         (folder / "session.audit.jsonl").write_text(
-            '{"at":"2026-06-01T00:00:00Z","what":"rule github-pat","masked":3}\nbroken\n')
+            '{"ts_ns":"1","time":"2026-06-01T00:00:00Z","what":"redact","by":"rule github-pat",'
+            '"masked":3,"files":{"host.log":3}}\nbroken\n{"time":"never","by":7,"masked":1}\n')
         shown = a.ok("show", ids[0]).decode()
         for line in (f"session       {ids[0]}", "name          first", "command       make 'a b'",
                      "duration      1m05s", "terminal      100x30", "snapshots     0",
                      f"recording     {folder}/session.ahr", f"ahr replay {ids[0]}",
-                     "redacted      at 2026-06-01T00:00:00Z, what rule github-pat, masked 3"):
+                     "redacted      2026-06-01T00:00:00Z, rule github-pat, 3 places"):
             assert f"\n{line}\n" in f"\n{shown}\n", (line, shown)
+        assert shown.count("redacted") == 1
         assert "failed (exit 3)" in a.ok("show", ids[1]).decode()
         assert "aborted (SIGTERM)" in a.ok("show", ids[2]).decode()
         assert json.loads(a.ok("show", "--json"))["id"] == ids[3]

@@ -200,6 +200,8 @@ def what_was_masked_is_noted_and_never_what_it_was():
                                       "session.meta.json", "session.meta.json.bad",
                                       "session.snapshots.jsonl"}, note
         assert told["changed"] and told["by"] == "2 texts" and told["files"] == 7
+        shown = a.ok("show", ID).decode()
+        assert f"redacted      {note['time']}, 2 texts, {note['masked']} places\n" in shown, shown
         home.redact("nothing here")
         assert len((home.session / "session.audit.jsonl").read_text().splitlines()) == 2
 

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/json_in.h"
+#include "base/num.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -124,29 +125,35 @@ put_sizes(struct shown *s)
 
 /* -- what was masked after the fact -- */
 
-/* "ts_ns", "what" and "masked" of a line of session.audit.jsonl. */
+/* A line of session.audit.jsonl (library/rewrite.c): when, by what, how often. */
 static void
 put_audit_line(struct shown *s, struct view line)
 {
     struct json_in in = { .p = line.p, .end = line.p + line.n };
     AUTO(buf) key = { .ceiling = AUDIT_MAX };
-    AUTO(buf) text = { .ceiling = AUDIT_MAX };
+    AUTO(buf) time = { .ceiling = AUDIT_MAX };
+    AUTO(buf) by = { .ceiling = AUDIT_MAX };
+    struct view masked = { 0 };
+    uint64_t places;
     bool is_first = true;
     if (!json_in_take(&in, '{'))
         return;
     while (json_in_each(&in, '}', &is_first) && json_in_key(&in, &key)) {
-        struct view number;
-        bool is_text = json_in_peek(&in) == '"';
-        buf_printf(&text, "%s%s ", text.n ? ", " : "", buf_str(&key));
-        if (is_text && !json_in_str(&in, &text))
-            return;
-        if (!is_text && json_in_number(&in, &number))
-            buf_append(&text, number.p, number.n);
-        else if (!is_text)
-            return;
+        const char *name = buf_str(&key);
+        if (!strcmp(name, "time"))
+            json_in_str(&in, &time);
+        else if (!strcmp(name, "by"))
+            json_in_str(&in, &by);
+        else if (!strcmp(name, "masked"))
+            json_in_number(&in, &masked);
+        else
+            json_in_skip(&in);
     }
-    if (!in.failed)
-        put_row(s, "redacted", buf_str(&text));
+    if (in.failed || num_parse(masked, UINT64_MAX, &places) < 0)
+        return;
+    buf_printf(&time, ", %s, ", buf_str(&by));
+    cli_count(&time, places, "place");
+    put_row(s, "redacted", buf_str(&time));
 }
 
 static void
