@@ -4,9 +4,11 @@
 without anybody's doing. usage: tend_test.py AHR"""
 
 import contextlib
+import ctypes
 import os
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -114,6 +116,39 @@ def what_was_imported_is_indexed():
         a.ok("import", "--out-file", "y.ahr", "x.cast")
         assert a.indexers() == []
         a.awaits(a.ok("import", "x.cast").decode().strip())
+
+
+@contextlib.contextmanager
+def touched(folder):
+    """The names in this folder that anybody opens, makes or removes meanwhile."""
+    libc, names = ctypes.CDLL(None, use_errno=True), set()
+    fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+    assert libc.inotify_add_watch(fd, os.fsencode(folder), 0xfff) >= 0, os.strerror(ctypes.get_errno())
+    yield names
+    with contextlib.suppress(BlockingIOError):
+        while events := os.read(fd, 1 << 16):
+            while events:
+                n, = struct.unpack_from("12xI", events)
+                names.add(events[16:16 + n].rstrip(b"\0").decode())
+                events = events[16 + n:]
+    os.close(fd)
+
+
+@test
+def a_recorder_never_touches_the_index():
+    with Recorder(AHR) as a:
+        a.ok("record", "-q", "--name", "first", "--", "true")
+        a.ok("index", "--all")
+        first = a.session().name
+        with touched(a.home) as names:
+            a.ok("record", "-q", "--name", "next", "--parent", "first", "--", "true")
+            a.ok("record", "-q", "--parent", "last", "--", "true")
+        assert {"live", "sessions"} <= names and not any(n.startswith("library") for n in names), names
+        made, = (f for f in (a.home / "sessions").iterdir() if meta_of(f).get("name") == "next")
+        assert meta_of(made)["parent"] == first
+        with touched(a.home) as names:
+            a.ok("show", "first")
+        assert "library.db" in names  # or the test would not see it
 
 
 # -- after recover --

@@ -106,7 +106,7 @@ find_parent(struct record *rec, struct err *err)
     const char *around = getenv("AHR_SESSION");
     if (rec->args->parent) {
         struct err why;
-        int r = library_find(&rec->parent, rec->args->parent, &why);
+        int r = library_find_by_files(&rec->parent, rec->args->parent, &why);
         if (r < 0)
             return err_set(err, r, "--parent: %.400s", why.text);
         if (!rec->parent.id[0])

@@ -99,6 +99,7 @@ collect(struct buf *ids, const char *home, const char *prefix, struct err *err)
 struct newest {
     const char *home;
     const char *name; /* NULL: whatever it is called */
+    bool is_by_files; /* the index is not asked */
     char id[SESSION_ID_LEN + 1];
     uint64_t started_at_ns;
     struct ids_set stored; /* those of which the index has told are marked */
@@ -228,7 +229,7 @@ look(struct newest *n, struct err *why)
         r = ids_collect(&stored, n->home, "sessions", "");
     if (!r)
         r = ids_set_init(&n->stored, &stored);
-    if (!r && stored.n && look_into_index(n, why) < 0) {
+    if (!r && stored.n && !n->is_by_files && look_into_index(n, why) < 0) {
         memset(n->stored.is_marked, 0, ids_count(&stored));
         *n->id = 0;
     }
@@ -244,9 +245,9 @@ look(struct newest *n, struct err *why)
 
 static int
 find_newest(struct library_found *ret, const char *home, const char *name,
-            struct err *err)
+            bool is_by_files, struct err *err)
 {
-    struct newest n = { .home = home, .name = name };
+    struct newest n = { .home = home, .name = name, .is_by_files = is_by_files };
     int r = look(&n, &ret->why);
     if (r < 0)
         return err_code(err, r, "cannot list the sessions in '%s'", home);
@@ -272,7 +273,7 @@ tell_several(const struct buf *ids, const char *prefix, struct err *err)
 
 static int
 find_prefix(struct library_found *ret, const char *home, const char *prefix,
-            struct err *err)
+            bool is_by_files, struct err *err)
 {
     AUTO(buf) ids = { 0 };
     int r = collect(&ids, home, prefix, err);
@@ -280,7 +281,7 @@ find_prefix(struct library_found *ret, const char *home, const char *prefix,
         return r;
     ids_sort(&ids);
     if (!ids_count(&ids))
-        return find_newest(ret, home, prefix, err); /* a name that others gave */
+        return find_newest(ret, home, prefix, is_by_files, err); /* others named it */
     return ids_count(&ids) > 1 ? tell_several(&ids, prefix, err)
                                : find_id(ret, home, ids_at(&ids, 0), err);
 }
@@ -308,19 +309,20 @@ find_uuid(struct library_found *ret, const char *home, const char *prefix,
 }
 
 static int
-find_session(struct library_found *ret, const char *what, struct err *err)
+find_session(struct library_found *ret, const char *what, bool is_by_files,
+             struct err *err)
 {
     AUTO(buf) home = { .ceiling = PATH_MAX };
     int r = session_home(&home, err);
     if (r < 0)
         return r;
     if (!strcmp(what, "last"))
-        return find_newest(ret, buf_str(&home), NULL, err);
+        return find_newest(ret, buf_str(&home), NULL, is_by_files, err);
     if (session_id_is(what))
         return find_id(ret, buf_str(&home), what, err);
     if (session_id_may_begin(what))
-        return find_prefix(ret, buf_str(&home), what, err);
-    r = find_newest(ret, buf_str(&home), what, err);
+        return find_prefix(ret, buf_str(&home), what, is_by_files, err);
+    r = find_newest(ret, buf_str(&home), what, is_by_files, err);
     size_t n = strlen(what);
     if (r == ERR_MISSING && n >= UUID_PREFIX_MIN &&
         strspn(what, "0123456789abcdef-") == n)
@@ -335,14 +337,14 @@ has_path_shape(const char *what)
     return strchr(what, '/') || (n > 4 && !strcmp(what + n - 4, ".ahr"));
 }
 
-int
-library_find(struct library_found *ret, const char *what, struct err *err)
+static int
+find(struct library_found *ret, const char *what, bool is_by_files, struct err *err)
 {
     struct library_found f = { 0 };
     struct stat st;
     bool exists = lstat(what, &st) == 0;
     bool is_file = has_path_shape(what) || (exists && !S_ISDIR(st.st_mode));
-    int r = is_file ? 0 : find_session(&f, what, err);
+    int r = is_file ? 0 : find_session(&f, what, is_by_files, err);
     /* A folder may well be called as a session is; if none is, it was meant. */
     if (is_file || (r == ERR_MISSING && exists)) {
         r = buf_puts(&f.tape_path, what);
@@ -354,4 +356,16 @@ library_find(struct library_found *ret, const char *what, struct err *err)
     else
         *ret = f;
     return r;
+}
+
+int
+library_find(struct library_found *ret, const char *what, struct err *err)
+{
+    return find(ret, what, false, err);
+}
+
+int
+library_find_by_files(struct library_found *ret, const char *what, struct err *err)
+{
+    return find(ret, what, true, err);
 }

@@ -30,5 +30,7 @@ void library_found_release(struct library_found *f);
 /* ERR_MISSING when there is none, ERR_USAGE for a prefix that several share (they are
  * named). */
 int library_find(struct library_found *ret, const char *what, struct err *err);
+/* The same by the files alone: for a recorder, which never touches the index. */
+int library_find_by_files(struct library_found *ret, const char *what, struct err *err);
 
 #endif
