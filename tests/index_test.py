@@ -330,5 +330,24 @@ def what_changes_while_reindex_runs_is_in_the_new_one_as_it_is_then():
         assert names == [{"name": "renamed"}] and found(home, "came late") == [ONE]
 
 
+@test
+def sessions_that_cannot_be_listed_are_not_gone():
+    with Ahr(AHR) as a:
+        home = Home(a)
+        made = some(home, 3)
+        a.ok("index", "--all")
+        sessions = home.dir / "sessions"
+        sessions.rename(home.dir / "elsewhere")
+        sessions.symlink_to("sessions")  # as unreadable for root as for anybody
+        for command in (["index", "--all"], ["reindex"], ["list"], ["recover", "--all"], ["show", "last"]):
+            done = a.run(*command)
+            assert b"cannot list the sessions in" in done.stderr, (command, done)
+            assert done.returncode == (0 if command[0] == "recover" else 1), (command, done)
+        assert ids(home) == made
+        sessions.unlink()
+        (home.dir / "elsewhere").rename(sessions)
+        assert [s["id"] for s in json.loads(a.ok("list", "--json"))] == made[::-1]
+
+
 if __name__ == "__main__":
     run()

@@ -15,16 +15,19 @@ collect(struct buf *ids, const char *home, const char *kind, const char *prefix,
     AUTO(buf) path = { .ceiling = PATH_MAX };
     size_t n = strlen(prefix);
     if (buf_printf(&path, "%s/%s", home, kind) < 0)
-        return 0;
+        return -ENAMETOOLONG;
     DIR *d = opendir(buf_str(&path));
+    if (!d)
+        return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
     int r = 0;
-    for (struct dirent *e; d && !r && (e = readdir(d));) {
+    for (struct dirent *e; !r && (errno = 0, e = readdir(d));) {
         *ret_has_left |= e->d_name[0] == '.' && strlen(e->d_name) > SESSION_ID_LEN;
         if (!strncmp(e->d_name, prefix, n) && session_id_is(e->d_name))
             r = buf_append(ids, e->d_name, IDS_STEP);
     }
-    if (d)
-        closedir(d);
+    if (!r && errno)
+        r = -errno;
+    closedir(d);
     return r;
 }
 

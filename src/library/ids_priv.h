@@ -11,8 +11,8 @@
 /* One after the other in a buf. */
 enum { IDS_STEP = SESSION_ID_LEN + 1 };
 
-/* Appends the ids in <home>/<kind> that begin with prefix; a folder that is missing or
- * cannot be read has none. */
+/* Appends the ids in <home>/<kind> that begin with prefix; a folder that is missing has
+ * none. One that cannot be read is an error: its sessions are not gone. */
 int ids_collect(struct buf *ids, const char *home, const char *kind, const char *prefix);
 /* The same for all of them; *ret_has_left: is there what a killed change has left under a
  * hidden name (library_sweep())? */

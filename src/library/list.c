@@ -249,9 +249,8 @@ collect(struct listing *l)
     if (!r)
         r = collect_stored(l);
     if (!r)
-        r = ids_collect(&damaged, l->home, "damaged", "");
-    if (!r)
         r = ids_set_init(&l->set, &l->stored);
+    (void)ids_collect(&damaged, l->home, "damaged", ""); /* they are only counted */
     l->counts->damaged = ids_count(&damaged);
     l->is_passed = calloc(ids_count(&l->stored) + 1, sizeof(*l->is_passed));
     return r < 0 ? r : l->is_passed ? 0 : -ENOMEM;
