@@ -31,9 +31,10 @@ open_lock(const char *path)
         if (fd >= 0)
             (void)fchmod(fd, 0600);
     }
-    if (fd < 0 && (errno == EACCES || errno == EROFS))
+    int r = fd < 0 ? -errno : fd;
+    if (r == -EACCES || r == -EROFS)
         fd = open(path, (flags & ~O_RDWR) | O_RDONLY);
-    return fd < 0 ? -errno : fd;
+    return fd < 0 ? r : fd; /* one that is not there could not be made */
 }
 
 static int
