@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support import library
 from support.nobody import NOBODY
 from support.processes import state, wait_for
-from support.recorder import IS_LONG, IS_SANITIZED, Recorder
+from support.recorder import IS_LONG, IS_SANITIZED, Tended
 from support.tap import Skip, run, test
 
 AHR = sys.argv[1]
@@ -35,7 +35,7 @@ class Library:
     made = None  # the same three for all, and where they are
 
     def __enter__(self):
-        self.a = Recorder(AHR).__enter__()
+        self.a = Tended(AHR).__enter__()
         self.db = self.a.home / "library.db"
         if Library.made is None:
             for name in NAMES:
@@ -307,7 +307,7 @@ def a_library_without_its_log_lacks_only_the_latest():
 
 @test
 def a_log_of_another_library_does_no_harm():
-    with Library() as lib, Recorder(AHR) as other:
+    with Library() as lib, Tended(AHR) as other:
         other.ok("record", "-q", "--name", "alien", "--", "echo", "marker-alien stands there")
         library.is_quiet(other)
         there = other.home / "library.db"

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support import library
 from support.processes import kill, wait_for, with_home
-from support.recorder import IS_LONG, IS_SANITIZED, Recorder
+from support.recorder import IS_LONG, IS_SANITIZED, Tended
 from support.tap import run, test
 
 AHR = sys.argv[1]
@@ -265,7 +265,7 @@ WAYS = (Trial.end, Trial.index, Trial.redact, Trial.recover, Trial.delete, Trial
 def each_session_is_there_once_and_whole_after_kill_9():
     print(f"# seed {SEED}")
     draw = random.Random(SEED)
-    with Recorder(AHR) as a:
+    with Tended(AHR) as a:
         trial = Trial(a, draw)
         share = -(-KILLS // len(WAYS))
         for way in WAYS:

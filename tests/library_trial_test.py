@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support import library
 from support.processes import wait_for
-from support.recorder import IS_SANITIZED, Recorder
+from support.recorder import IS_SANITIZED, Tended
 from support.tap import run, test
 
 AHR = sys.argv[1]
@@ -44,7 +44,7 @@ def trouble_in(folder):
 
 @test
 def recordings_that_end_at_once_are_all_indexed():
-    with Recorder(AHR) as a, open(a.dir / "gate", "w", encoding="utf-8") as gate:
+    with Tended(AHR) as a, open(a.dir / "gate", "w", encoding="utf-8") as gate:
         fcntl.flock(gate, fcntl.LOCK_EX)
         with ThreadPoolExecutor(4) as starters:
             ids = sorted(starters.map(lambda n: start(a, n), range(MANY)))
@@ -79,7 +79,7 @@ def unindexed(a):
 
 @test
 def many_who_index_the_same_are_of_one_mind():
-    with Recorder(AHR) as a:
+    with Tended(AHR) as a:
         ids = []
         for n in range(6):
             a.ok("record", "-q", "--name", f"one-{n}", "--", "sh", "-c", f"seq 1 2000; echo same-{n}")

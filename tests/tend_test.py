@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
 from support.processes import is_gone, stat, wait_for
-from support.recorder import Recorder
+from support.recorder import Recorder, Tended
 from support.sessions import Home, indexed, meta_of, session_id
 from support.tap import run, test
 
@@ -24,13 +24,8 @@ AHR = sys.argv[1]
 OLD, NEW = session_id("2026-01-02", "a"), session_id("2026-03-04", "b")
 
 
-class Tended(Recorder):
-    """One in whose home work goes on in the background; at the end it is waited for."""
-
-    def __enter__(self):
-        super().__enter__()
-        del self.env["AHR_UPKEEP"]
-        return self
+class Watched(Tended):
+    """At the end it is waited for what goes on there."""
 
     def indexers(self):
         """The processes at work in the background."""
@@ -64,14 +59,14 @@ def locked(home):
 
 @test
 def a_session_is_indexed_when_it_has_ended():
-    with Tended(AHR) as a:
+    with Watched(AHR) as a:
         a.ok("record", "-q", "--", "echo", "needle")
         a.awaits(a.session().name)
 
 
 @test
 def nobody_waits_for_the_index():
-    with Tended(AHR) as a:
+    with Watched(AHR) as a:
         a.ok("record", "-q", "--", "true")
         first = a.session().name
         a.awaits(first)
@@ -95,7 +90,7 @@ def nobody_waits_for_the_index():
 
 @test
 def what_is_not_to_be_indexed_starts_nothing():
-    with Tended(AHR) as a:
+    with Watched(AHR) as a:
         a.ok("record", "-q", "--upkeep", "off", "--", "true")
         a.ok("record", "-q", "--", "true", env={"AHR_UPKEEP": "off"})
         a.ok("record", "-q", "--out-file", "x.ahr", "--", "true")
@@ -110,7 +105,7 @@ def what_is_not_to_be_indexed_starts_nothing():
 
 @test
 def what_was_imported_is_indexed():
-    with Tended(AHR) as a:
+    with Watched(AHR) as a:
         (a.dir / "x.cast").write_text('{"version": 2, "width": 80, "height": 24}\n[1, "o", "needle"]\n')
         assert a.indexers() == []
         a.ok("import", "--out-file", "y.ahr", "x.cast")
@@ -239,7 +234,7 @@ def a_process_number_that_somebody_else_has_by_now_says_nothing():
 
 @test
 def a_look_has_done_what_was_left_undone():
-    with Tended(AHR) as a:
+    with Watched(AHR) as a:
         del a.env["AHR_HOME"]
         home, a.home = home_of(a)
         home.add_cut_off(OLD)
@@ -255,7 +250,7 @@ def a_look_has_done_what_was_left_undone():
 
 @test
 def looks_that_come_together_start_one_process():
-    with Tended(AHR) as a:
+    with Watched(AHR) as a:
         del a.env["AHR_HOME"]
         home, a.home = home_of(a)
         home.add("sessions", NEW, b"text", status="completed")
@@ -270,7 +265,7 @@ def looks_that_come_together_start_one_process():
 
 @test
 def a_library_that_cannot_be_used_starts_nothing():
-    with Tended(AHR) as a:
+    with Watched(AHR) as a:
         del a.env["AHR_HOME"]
         home, a.home = home_of(a)
         home.add("sessions", OLD, b"text", status="completed")

@@ -216,3 +216,12 @@ def _parse(block):
             at += length
         found.append((name, *fields))
     return found
+
+
+class Tended(Recorder):
+    """One in whose home work goes on in the background."""
+
+    def __enter__(self):
+        super().__enter__()
+        del self.env["AHR_UPKEEP"]
+        return self
