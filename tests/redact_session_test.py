@@ -6,6 +6,7 @@ under the home, and all else is as it was. usage: redact_session_test.py AHR [KI
 Secrets are made up here when the tests run; none stands in this file.
 """
 
+import fcntl
 import json
 import os
 import random
@@ -403,6 +404,35 @@ def what_others_have_left_is_swept_also_when_the_files_are_clean():
         shutil.rmtree(a.dir / "old")
         shutil.rmtree(kept)
         assert home.redact()[0].endswith("nothing of it was found\n")
+        home.is_clean()
+
+
+@test
+def a_reindex_is_waited_for_and_never_kept_waiting():
+    with Ahr(AHR) as a:
+        home = Stored(a)
+        beside = os.open(home.dir / "library.db.new.lock", os.O_CREAT | os.O_RDWR, 0o600)
+        fcntl.flock(beside, fcntl.LOCK_EX)  # as reindex has it, from its beginning on
+        redact = a.popen("redact", ID, "--text-file", "-", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        redact.stdin.write(SECRET.encode())
+        redact.stdin.close()
+
+        def can_lock(path):
+            fd = os.open(path, os.O_RDONLY)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+            except BlockingIOError:
+                return False
+            finally:
+                os.close(fd)
+        wait_for(lambda: not can_lock(home.session), "it does not begin")
+        wait_for(lambda: can_lock(home.dir / "library.db.lock"), "reindex could not end", 20)
+        assert redact.poll() is None
+        os.unlink(home.dir / "library.db.new.lock")
+        os.close(beside)
+        with redact.stdout:
+            assert redact.wait(60) == 0 and b"masked in" in redact.stdout.read()
         home.is_clean()
 
 

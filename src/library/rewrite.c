@@ -147,13 +147,15 @@ open_beside(struct rewrite *w, struct err *err)
     return r;
 }
 
+/* In this order, which is reindex's: it has the one beside when it waits for all who have
+ * the library open. */
 static int
 open_library(struct rewrite *w, struct err *err)
 {
-    int r = store_open(&w->store, buf_str(&w->db_path), STORE_WRITE, LIBRARY_WAIT_MS,
-                       err);
+    int r = open_beside(w, err);
     if (!r)
-        r = open_beside(w, err);
+        r = store_open(&w->store, buf_str(&w->db_path), STORE_WRITE, LIBRARY_WAIT_MS,
+                       err);
     return r < 0 ? explain_library(w, r, err) : 0;
 }
 
