@@ -2,6 +2,7 @@
 #include "library/catch_up.h"
 
 #include "library/ids_priv.h"
+#include "library/index_priv.h"
 #include "library/keyframes.h"
 #include "redact/own.h"
 
@@ -57,19 +58,6 @@ note(void *ctx, const char *id, int r, const struct library_indexed *done,
         *w->err = *why;
 }
 
-static int
-index_these(struct work *w, const struct buf *ids)
-{
-    for (size_t i = 0; i < ids_count(ids); i++) {
-        const char *id = ids_at(ids, i);
-        struct library_indexed done = { 0 };
-        struct err why = { 0 };
-        int r = library_index(w->store, w->home, id, w->redact, NULL, &done, &why);
-        note(w, id, r, &done, &why, i + 1, ids_count(ids));
-    }
-    return 0;
-}
-
 /* One that cannot be had now is made when it is wanted. */
 static void
 make_keyframes(struct work *w)
@@ -89,7 +77,7 @@ work(struct work *w, const struct buf *ids, struct err *err)
         r = open_store(w, STORE_WRITE, err);
     if (r < 0)
         return r;
-    r = ids ? index_these(w, ids)
+    r = ids ? index_list(w->store, w->home, ids, w->redact, note, w, err)
             : library_index_pending(w->store, w->home, w->redact, note, w, err);
     close_store(w);
     make_keyframes(w);
