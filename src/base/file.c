@@ -182,3 +182,11 @@ file_lock(int fd, bool is_shared, uint64_t deadline_ns)
     }
     return 0;
 }
+
+bool
+file_is_at(int fd, const char *path)
+{
+    struct stat held, named;
+    return fstat(fd, &held) == 0 && lstat(path, &named) == 0 &&
+           held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}

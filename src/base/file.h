@@ -37,5 +37,8 @@ const char *file_name(const char *path);
  * passed, or -errno.
  */
 int file_lock(int fd, bool is_shared, uint64_t deadline_ns);
+/* Does the path name the file that is open, and no link to it? Whoever had its lock
+ * before us may have removed or moved it. */
+bool file_is_at(int fd, const char *path);
 
 #endif

@@ -170,14 +170,6 @@ remove_hidden(struct rewrite *w, const char *prefix, struct err *err)
     return r < 0 ? err_code(err, r, "cannot remove '%s/sessions/%s'", w->home, name) : 0;
 }
 
-static bool
-is_at(int fd, const char *path)
-{
-    struct stat held, named;
-    return fstat(fd, &held) == 0 && lstat(path, &named) == 0 &&
-           held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-}
-
 /* Whoever sweeps may have taken it away before it was held. */
 static int
 make_held(struct rewrite *w)
@@ -189,7 +181,7 @@ make_held(struct rewrite *w)
         int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0 && errno != ENOENT)
             return -errno;
-        if (fd >= 0 && flock(fd, LOCK_EX) == 0 && is_at(fd, path)) {
+        if (fd >= 0 && flock(fd, LOCK_EX) == 0 && file_is_at(fd, path)) {
             w->new_fd = fd;
             return fchmod(fd, 0700) < 0 ? -errno : 0;
         }

@@ -14,11 +14,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/tree.h"
 #include "session/hold.h"
 #include "session/id.h"
@@ -33,10 +33,11 @@ lock_folder(int dir_fd, const char *name)
     int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+    int r = file_lock(fd, false, 0);
+    if (!r)
         return fd;
     close(fd);
-    return ERR_BUSY;
+    return r;
 }
 
 static bool

@@ -13,7 +13,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,9 +54,9 @@ take_lock(const char *home)
                   0600);
     if (fd < 0)
         return -errno;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+    int r = file_lock(fd, false, 0);
+    if (!r)
         return fd;
-    int r = errno == EWOULDBLOCK ? ERR_BUSY : -errno;
     close(fd);
     return r;
 }

@@ -3,19 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
-
-static bool
-is_at(int fd, const char *path)
-{
-    struct stat held, named;
-    return fstat(fd, &held) == 0 && lstat(path, &named) == 0 &&
-           held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-}
 
 /* A descriptor, ERR_BUSY, or -errno. Another folder may come while we try. */
 static int
@@ -25,7 +16,7 @@ try(const char *path)
     if (fd < 0)
         return -errno;
     int r = file_lock(fd, false, 0);
-    if (!r && !is_at(fd, path))
+    if (!r && !file_is_at(fd, path))
         r = ERR_BUSY;
     if (!r)
         return fd;

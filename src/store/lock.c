@@ -79,14 +79,6 @@ store_lock(struct store *s, bool is_shared, bool is_needed, struct err *err)
 
 /* -- those who make another -- */
 
-static bool
-is_at(int fd, const char *path)
-{
-    struct stat held, named;
-    return fstat(fd, &held) == 0 && lstat(path, &named) == 0 &&
-           held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-}
-
 /* A lock that goes with its holder: the one before us may have removed the file that we
  * have got. A descriptor, ERR_BUSY or -errno. */
 static int
@@ -95,7 +87,7 @@ take(const char *path, uint64_t deadline_ns)
     for (;;) {
         int fd = open_lock(path);
         int r = fd < 0 ? fd : file_lock(fd, false, deadline_ns);
-        if (r >= 0 && is_at(fd, path))
+        if (r >= 0 && file_is_at(fd, path))
             return fd;
         if (fd >= 0)
             close(fd);
