@@ -16,6 +16,7 @@ import sqlite3
 import string
 import subprocess
 import sys
+import termios
 import zlib
 from pathlib import Path
 
@@ -23,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from ahr_reader import unpack
 from support.ahr import Ahr
 from support.mounts import mounted, own_mounts
+from support.on_pty import OnPty
 from support.processes import wait_for
 from support.recorder import Recorder
 from support.sessions import Home, session_id
@@ -233,6 +235,23 @@ def what_was_typed_is_masked_too():
         assert SECRET.encode() not in shown and b"*" * len(SECRET) in shown
         for path in a.home.rglob("*"):
             assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
+
+
+@test
+def a_text_that_is_typed_is_not_seen():
+    with Ahr(AHR) as a:
+        home = Stored(a)
+        for keys, status in ((b"\x03", -signal.SIGINT), (SECRET.encode() + b"\n\x04", 0)):
+            with OnPty([a.binary, "redact", "demo", "--text-file", "-"], env=a.env, cwd=a.dir) as p:
+                p.read_until(b"Ctrl-D ends")
+                assert not p.state()[3] & termios.ECHO
+                os.write(p.master, keys)
+                assert p.finish() == status and SECRET.encode() not in p.bytes, p.bytes
+                assert p.state() == p.first_state
+        assert b": masked in " in p.bytes
+        home.is_clean()
+        with OnPty([a.binary, "redact", "nobody", "--text-file", "-"], env=a.env, cwd=a.dir) as p:
+            assert p.finish() == 3 and b"to be masked" not in p.bytes
 
 
 @test

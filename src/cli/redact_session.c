@@ -17,6 +17,7 @@
 #include "cli/nearest.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/unseen.h"
 #include "library/change.h"
 #include "library/rewrite.h"
 #include "redact/only.h"
@@ -88,11 +89,21 @@ count_texts(const struct buf *texts)
 }
 
 static int
-read_texts(const char *path, struct buf *ret, struct err *err)
+read_stdin(const struct cli_command *self, struct buf *ret)
+{
+    if (!isatty(STDIN_FILENO))
+        return file_read_all(STDIN_FILENO, ret);
+    return cli_read_unseen(
+        self, "what is to be masked? one text a line, not shown; Ctrl-D ends", ret);
+}
+
+static int
+read_texts(const struct cli_command *self, const char *path, struct buf *ret,
+           struct err *err)
 {
     bool is_stdin = !strcmp(path, "-");
     const char *name = is_stdin ? "standard input" : path;
-    int r = is_stdin ? file_read_all(STDIN_FILENO, ret) : file_slurp(path, ret);
+    int r = is_stdin ? read_stdin(self, ret) : file_slurp(path, ret);
     if (r == ERR_LIMIT)
         return err_set(err, ERR_USAGE, "'%s' is larger than 4 MB: too much to look for",
                        name);
@@ -103,7 +114,7 @@ static int
 open_texts(struct work *w, const struct cli_redact_session *args, struct err *err)
 {
     AUTO(buf) texts = { .ceiling = TEXTS_MAX };
-    int r = read_texts(args->text_file, &texts, err);
+    int r = read_texts(w->self, args->text_file, &texts, err);
     if (!r)
         r = redact_only_texts(&w->secrets, (struct view){ texts.p, texts.n }, err);
     size_t n = count_texts(&texts);
@@ -214,8 +225,8 @@ cli_redact_session(const struct cli_command *self, const struct cli_redact_sessi
     struct library_rewritten done = { 0 };
     char id[SESSION_ID_LEN + 1];
     int r = redact_own_open(&w.redact, NULL, err);
-    if (!r)
-        r = args->rule ? open_rule(&w, args, err) : open_texts(&w, args, err);
+    if (!r && args->rule)
+        r = open_rule(&w, args, err);
     if (!r)
         r = session_home(&w.home, err);
     if (!r)
@@ -223,6 +234,8 @@ cli_redact_session(const struct cli_command *self, const struct cli_redact_sessi
             buf_str(&w.home)); /* one whose rewriting was killed is found then */
     if (!r)
         r = find_id(args->session, id, err);
+    if (!r && !args->rule) /* nobody types a secret for nothing */
+        r = open_texts(&w, args, err);
     if (!r)
         r = rewrite(&w, id, &done, err);
     if (!r)
