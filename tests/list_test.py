@@ -184,6 +184,16 @@ def a_table_on_a_terminal_fits_it():
                 size = re.search(r"\d+ k?B", row)
                 assert size is None or columns(row[:size.end()]) == at - 2, row
                 assert size or cols < 70, row
+        for cols in (26, 40, 51):  # even there a row is a row
+            with OnPty([a.binary, "list"], cols=cols, env=a.env, cwd=a.dir) as p:
+                assert p.finish() == 0
+                rows = re.sub("\033\\[[0-9;]*m", "", p.bytes.decode()).splitlines()
+            assert len(rows) == 7 and all(columns(r) <= cols for r in rows), rows
+            assert all("NAME" in r or "first" in r or "-" in r or "third" in r or "修" in r for r in rows)
+        a.put(session_id("2026-05-28", "9"), startedAtNs=T - 3, name="n" * 64, cmd=["z" * 90])
+        with OnPty([a.binary, "list"], cols=120, env=a.env, cwd=a.dir) as p:
+            assert p.finish() == 0
+        assert b"n" * 30 in p.bytes and b"z" * 30 in p.bytes  # neither takes all of the room
         with OnPty([a.binary, "list"], env={**a.env, "NO_COLOR": "1"}, cwd=a.dir) as p:
             assert p.finish() == 0 and b"\033" not in p.bytes
 

@@ -39,9 +39,9 @@ struct listing {
 };
 
 static const struct cli_column columns[] = {
-    { "WHEN", false, 0, false },   { "NAME OR ID", false, 12, false },
-    { "STATUS", false, 0, false }, { "DURATION", true, 0, true },
-    { "SIZE", true, 0, true },     { "COMMAND", false, 8, false },
+    { "WHEN", false, 0, 4 },   { "NAME OR ID", false, 12, 0 },
+    { "STATUS", false, 0, 0 }, { "DURATION", true, 0, 2 },
+    { "SIZE", true, 0, 1 },    { "COMMAND", false, 8, 3 },
 };
 
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };

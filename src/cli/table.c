@@ -7,7 +7,11 @@
 #include "base/file.h"
 #include "pty/tty.h"
 
-enum { GAP = 2, LOT = 4096 /* rows */ };
+enum {
+    GAP = 2,
+    LOT = 4096, /* rows */
+    FAIR = 20,  /* columns that no other may take from one */
+};
 
 struct cell {
     uint32_t at, n; /* in text, which has a ceiling */
@@ -66,6 +70,18 @@ cli_table_put(struct cli_table *t, const char *text, unsigned style)
 
 /* -- rows go -- */
 
+/* The widest column that may be cut and is wider than is fair; count: none. */
+static size_t
+widest(const struct cli_table *t, const unsigned width[CLI_COLUMNS_MAX])
+{
+    size_t best = t->count;
+    for (size_t i = 0; i < t->count; i++)
+        if (t->columns[i].min && width[i] > FAIR &&
+            (best == t->count || width[i] >= width[best]))
+            best = i;
+    return best;
+}
+
 /* Cuts the columns whose width is not 0 until all fit; false: they do not. */
 static bool
 cut(const struct cli_table *t, unsigned width[CLI_COLUMNS_MAX])
@@ -73,6 +89,8 @@ cut(const struct cli_table *t, unsigned width[CLI_COLUMNS_MAX])
     unsigned sum = 0;
     for (size_t i = 0; i < t->count; i++)
         sum += width[i] ? width[i] + GAP : 0;
+    for (size_t i; sum > t->cols + GAP && (i = widest(t, width)) < t->count; sum--)
+        width[i]--;
     for (size_t i = t->count; i-- > 0 && sum > t->cols + GAP;) {
         unsigned min = t->columns[i].min, over = sum - t->cols - GAP;
         unsigned room = min && width[i] > min ? width[i] - min : 0;
@@ -89,12 +107,11 @@ fit(const struct cli_table *t, unsigned ret[CLI_COLUMNS_MAX])
     memcpy(ret, t->width, sizeof(t->width));
     if (!t->cols || cut(t, ret))
         return;
-    for (size_t gone = t->count, i = t->count; i-- > 0;) {
-        if (!t->columns[i].can_go)
-            continue;
-        gone = gone < i ? gone : i;
-        for (size_t k = 0; k < t->count; k++)
-            ret[k] = k >= gone && t->columns[k].can_go ? 0 : t->width[k];
+    for (unsigned gone = 1; gone <= t->count; gone++) {
+        for (size_t i = 0; i < t->count; i++) {
+            unsigned go = t->columns[i].go;
+            ret[i] = go && go <= gone ? 0 : t->width[i];
+        }
         if (cut(t, ret))
             return;
     }

@@ -3,9 +3,9 @@
  * table.h -- rows of cells in columns, on standard output.
  *
  * Texts are cleaned, and measured as a terminal shows them. On a terminal a row that is
- * too long is cut: first in the last column, then in others that may be; where that is
- * not enough, columns are left out. Rows are written some thousand at a time, each lot
- * fitted by itself and those before.
+ * too long is cut: the widest column of those that may be, down to a fair width, then
+ * the last of them, then the others; where that is not enough, columns are left out. Rows
+ * are written some thousand at a time, each lot fitted by itself and those before.
  */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
@@ -20,7 +20,7 @@ struct cli_column {
     const char *title;
     bool is_right; /* numbers */
     unsigned min;  /* how far it may be cut; 0: it may not */
-    bool can_go;   /* where there is no room at all */
+    unsigned go;   /* where there is no room at all: the how-manieth to go; 0: it stays */
 };
 
 /* With these two set, and else zeroed, it is ready for use. */
