@@ -3,6 +3,7 @@
 """search_test.py -- `ahr search`: what it finds is what a plain scan of the lines finds, whatever the
 query is; what is printed and said. usage: search_test.py AHR MOCK_AGENT [--sanitized]"""
 
+import fcntl
 import json
 import os
 import random
@@ -366,6 +367,17 @@ def sessions_that_are_not_indexed_are_counted():
         assert f"session {sid} is not indexed yet, and was not searched".encode() in done.stderr
         a.ok("index", "--all")
         assert [h["session"] for h in a.search(b"an error", "--session", sid)] == [sid]
+        for c in "ab":  # one was cut off, one goes on
+            write(home, session_id("2023-11-21", c), None, ["an error"], START_NS)
+            folder = home.dir / "live" / session_id("2023-11-21", c)
+            folder.parent.mkdir(exist_ok=True)
+            (home.dir / "sessions" / folder.name).rename(folder)
+            (folder / "lock").touch()
+        with open(folder / "lock", "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            done = a.run("search", "an error")
+        assert done.stderr == (b"ahr search: 1 session is not indexed yet, and was not searched\n"
+                               b"ahr search: 1 session is being recorded, and was not searched\n")
 
 
 @test

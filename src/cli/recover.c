@@ -131,7 +131,7 @@ static int
 recover_all(struct cli_report *out, const struct cli_command *self, struct err *err)
 {
     AUTO(buf) ids = { 0 };
-    int r = library_interrupted(&ids, err);
+    int r = library_interrupted(&ids, NULL, err);
     if (r < 0)
         return r;
     int count = (int)(ids.n / (SESSION_ID_LEN + 1));

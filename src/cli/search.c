@@ -38,6 +38,7 @@ struct run {
     struct library_found only; /* --session; zeroed: all */
     struct store *store;       /* NULL: there is no library yet */
     struct library_listed listed;
+    uint64_t live; /* that are being recorded */
     struct library_search search;
     struct library_searched done;
     struct cli_hits hits;
@@ -92,7 +93,7 @@ understand(struct run *r, int count, char **operands, struct err *err)
     if (count != 1)
         return err_set(err, ERR_USAGE, "%s; see 'ahr search -h'",
                        count ? "give one query; put it in quotes"
-                             : "what is to be looked for?");
+                             : "give what is to be looked for");
     r->query.ceiling = QUERY_MAX;
     if (strcmp(operands[0], "-") != 0)
         e = buf_puts(&r->query, operands[0]);
@@ -190,9 +191,19 @@ tell_found(const struct run *r)
 }
 
 static void
-tell_unsearched(const struct run *r)
+tell_count(const struct run *r, uint64_t n, const char *state)
 {
     AUTO(buf) text = { 0 };
+    if (!n)
+        return;
+    cli_count(&text, n, "session");
+    cli_say(r->self, "%s %s %s, and %s not searched", buf_str(&text),
+            n == 1 ? "is" : "are", state, n == 1 ? "was" : "were");
+}
+
+static void
+tell_unsearched(const struct run *r)
+{
     struct err ignored;
     bool is_indexed = *r->only.id && r->store &&
                       store_session_get(r->store, r->only.id, NULL, NULL, &ignored) >= 0;
@@ -202,12 +213,11 @@ tell_unsearched(const struct run *r)
     else if (*r->only.id && !is_indexed)
         cli_say(r->self, "session %s is not indexed yet, and was not searched",
                 r->only.id);
-    if (*r->only.id || !r->listed.unindexed)
+    if (*r->only.id)
         return;
-    cli_count(&text, r->listed.unindexed, "session");
-    cli_say(r->self, "%s %s not indexed yet, and %s not searched", buf_str(&text),
-            r->listed.unindexed == 1 ? "is" : "are",
-            r->listed.unindexed == 1 ? "was" : "were");
+    /* One that was cut off has to be recovered before it is indexed. */
+    tell_count(r, r->listed.unindexed + r->listed.interrupted, "not indexed yet");
+    tell_count(r, r->live, "being recorded");
 }
 
 /* -- the library -- */
@@ -241,7 +251,7 @@ count_pending(struct run *r)
         r->listed.unindexed = missing.n / (SESSION_ID_LEN + 1);
         r->listed.gone = gone.n / (SESSION_ID_LEN + 1);
     }
-    if (library_interrupted(&interrupted, &ignored) >= 0)
+    if (library_interrupted(&interrupted, &r->live, &ignored) >= 0)
         r->listed.interrupted = interrupted.n / (SESSION_ID_LEN + 1);
 }
 
@@ -288,7 +298,7 @@ static const struct cli_option options[] = {
     { "regex", 0, CLI_FLAG, offsetof(struct args, is_regex), NULL,
       "QUERY is a regular expression, as Perl has them", 0, 0 },
     { "json", 0, CLI_FLAG, offsetof(struct args, is_json), NULL, "print JSON", 0, 0 },
-    { "limit", 0, CLI_NUMBER, offsetof(struct args, limit), "N",
+    { "limit", 'n', CLI_NUMBER, offsetof(struct args, limit), "N",
       "at most N lines; 0: all (20)", 0, UINT64_MAX },
     CLI_UPKEEP_OPTION(
         struct args, upkeep,

@@ -204,10 +204,11 @@ library_mend(const char *id, bool is_dry_run, const struct tape_progress *progre
 /* -- those that there are -- */
 
 int
-library_interrupted(struct buf *ret_ids, struct err *err)
+library_interrupted(struct buf *ret_ids, uint64_t *ret_held, struct err *err)
 {
     AUTO(buf) home = { .ceiling = PATH_MAX };
     AUTO(buf) ids = { 0 };
+    uint64_t held = 0;
     int r = session_home(&home, err);
     if (r < 0)
         return r;
@@ -217,10 +218,14 @@ library_interrupted(struct buf *ret_ids, struct err *err)
     for (size_t i = 0; !r && i < ids_count(&ids); i++) {
         AUTO(session_folder) f = { .lock_fd = -1 };
         int taken = session_folder_take(&f, buf_str(&home), ids_at(&ids, i), NULL);
+        held += taken == ERR_BUSY;
         /* One that cannot be taken for another reason is to be told of. */
         if (taken != ERR_BUSY && taken != ERR_MISSING)
             r = buf_append(ret_ids, ids_at(&ids, i), IDS_STEP);
     }
-    return r < 0 ? err_code(err, r, "cannot list the sessions in '%s'", buf_str(&home))
-                 : 0;
+    if (r < 0)
+        return err_code(err, r, "cannot list the sessions in '%s'", buf_str(&home));
+    if (ret_held)
+        *ret_held = held;
+    return 0;
 }

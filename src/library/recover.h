@@ -32,7 +32,8 @@ int library_recover(const char *id, bool is_dry_run, const struct tape_progress 
 int library_mend(const char *id, bool is_dry_run, const struct tape_progress *progress,
                  struct tape_repair_report *ret, struct err *err);
 /* The ids in live/ whose recorder is gone, NUL-terminated each, oldest first. What a
- * recorder left before it had begun (live/.new-*) and nobody holds is removed. */
-int library_interrupted(struct buf *ret_ids, struct err *err);
+ * recorder left before it had begun (live/.new-*) and nobody holds is removed. *ret_held:
+ * how many there are besides, which somebody holds; may be NULL. */
+int library_interrupted(struct buf *ret_ids, uint64_t *ret_held, struct err *err);
 
 #endif

@@ -143,7 +143,7 @@ those_without_a_recorder_are_listed(void **state)
     (void)state;
     AUTO(buf) ids = { 0 };
     static const char want[] = FIRST "\0" THIRD;
-    assert_int_equal(library_interrupted(&ids, NULL), 0);
+    assert_int_equal(library_interrupted(&ids, NULL, NULL), 0);
     assert_int_equal(ids.n, 0);
     file_make_dirs(LIVE THIRD);
     file_make_dirs(LIVE SECOND);
@@ -154,7 +154,7 @@ those_without_a_recorder_are_listed(void **state)
                      0);
     FILE *lock = fopen(LIVE SECOND "/lock", "re");
     assert_int_equal(flock(fileno(lock), LOCK_EX), 0);
-    assert_int_equal(library_interrupted(&ids, NULL), 0);
+    assert_int_equal(library_interrupted(&ids, NULL, NULL), 0);
     assert_int_equal(ids.n, sizeof(want));
     assert_memory_equal(ids.p, want, sizeof(want));
     fclose(lock);
