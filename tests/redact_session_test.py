@@ -6,6 +6,7 @@ under the home, and all else is as it was. usage: redact_session_test.py AHR [KI
 Secrets are made up here when the tests run; none stands in this file.
 """
 
+import contextlib
 import fcntl
 import json
 import os
@@ -99,9 +100,13 @@ class Stored(Home):
         return {str(p.relative_to(self.dir)): p.read_bytes()
                 for p in sorted((self.dir / "sessions").rglob("*")) if p.is_file()}
 
+    def opened(self):
+        """The library, for reading; closed at the end, so that its disk can go."""
+        return contextlib.closing(sqlite3.connect(f"file:{self.dir / 'library.db'}?mode=ro", uri=True))
+
     def indexed(self):
         """All that can be read from the library, unpacked."""
-        with sqlite3.connect(f"file:{self.dir / 'library.db'}?mode=ro", uri=True) as db:
+        with self.opened() as db:
             rows = [*db.execute("SELECT * FROM sessions"), *db.execute("SELECT * FROM moments")]
             packed = [blob for blob, in db.execute("SELECT packed FROM pieces")]
         text = repr(rows).encode()
@@ -131,7 +136,7 @@ class Stored(Home):
         text = self.indexed()
         assert b"nothing here" in text and secret not in text
         grams = " AND ".join(secret[i:i + 3].lower().hex() for i in range(len(secret) - 2))
-        with sqlite3.connect(f"file:{self.dir / 'library.db'}?mode=ro", uri=True) as db:
+        with self.opened() as db:
             assert not db.execute("SELECT rowid FROM words WHERE words MATCH ?", (grams,)).fetchall()
 
 
