@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
+
 enum {
     GRAM_BITS = 8 * GRAM_BYTES,
     WORD_BYTES = 2 * GRAM_BYTES + 1, /* and a blank */
@@ -36,12 +38,6 @@ grams_free(struct grams *g)
     free(g);
 }
 
-static uint32_t
-fold(uint8_t c)
-{
-    return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
-}
-
 static bool
 has_newline(uint32_t gram)
 {
@@ -51,7 +47,8 @@ has_newline(uint32_t gram)
 static uint32_t
 gram_at(const uint8_t *p)
 {
-    return fold(p[0]) << 16 | fold(p[1]) << 8 | fold(p[2]);
+    return (uint32_t)ascii_fold(p[0]) << 16 | (uint32_t)ascii_fold(p[1]) << 8 |
+           ascii_fold(p[2]);
 }
 
 static uint8_t *

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 struct walk {
@@ -45,16 +46,10 @@ take_back(struct walk *w)
     return end_run(w);
 }
 
-static uint8_t
-fold(uint8_t c)
-{
-    return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
-}
-
 static int
 add(struct walk *w, const uint8_t *p, size_t n)
 {
-    uint8_t c = w->is_caseless ? fold(*p) : *p;
+    uint8_t c = w->is_caseless ? ascii_fold(*p) : *p;
     bool is_stranger = n > 1 || (w->has_strangers && (c == 's' || c == 'k'));
     if (w->depth)
         return 0;
@@ -97,7 +92,7 @@ static bool
 is_escaped_self(uint8_t c)
 {
     return c >= 0x20 && c < 0x7f && !(c >= '0' && c <= '9') &&
-           !(fold(c) >= 'a' && fold(c) <= 'z');
+           !(ascii_fold(c) >= 'a' && ascii_fold(c) <= 'z');
 }
 
 static int

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "library/literal_priv.h"
 
 enum {
@@ -43,12 +44,6 @@ struct pattern {
     size_t at;
 };
 
-static uint8_t
-fold(uint8_t c)
-{
-    return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
-}
-
 /* -- making one -- */
 
 /* \S is no capital, in \\S the S is one. */
@@ -58,7 +53,7 @@ has_capital(struct view query, bool is_regex)
     for (size_t i = 0; i < query.n; i++) {
         if (is_regex && query.p[i] == '\\')
             i++;
-        else if (fold(query.p[i]) != query.p[i])
+        else if (ascii_fold(query.p[i]) != query.p[i])
             return true;
     }
     return false;
@@ -197,7 +192,7 @@ fold_text(struct pattern *p)
     if (!to)
         return p->folded.failed;
     for (size_t i = 0; i < p->text.n; i++)
-        to[i] = fold(p->text.p[i]);
+        to[i] = ascii_fold(p->text.p[i]);
     p->hay = (struct view){ to, p->text.n };
     return 0;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/num.h"
 #include "play/player_priv.h"
 
@@ -39,19 +40,13 @@ play_search_release(struct play_search *s)
 
 /* -- the text in a line -- */
 
-static uint8_t
-fold(uint8_t c)
-{
-    return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
-}
-
 static int
 set_needle(struct play_search *s, struct view text)
 {
     buf_clear(&s->needle);
     s->is_folded = true;
     for (size_t i = 0; i < text.n; i++)
-        s->is_folded &= fold(text.p[i]) == text.p[i];
+        s->is_folded &= ascii_fold(text.p[i]) == text.p[i];
     return buf_append(&s->needle, text.p, text.n);
 }
 
@@ -78,7 +73,7 @@ note_places(struct play_search *s, struct buf *out)
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     size_t at = 0;
     for (size_t i = 0; s->is_folded && i < s->text.n; i++)
-        s->text.p[i] = fold(s->text.p[i]);
+        s->text.p[i] = ascii_fold(s->text.p[i]);
     while (s->text.n - at >= s->needle.n && out->n < PLACES_MAX * sizeof(h)) {
         const uint8_t *hit = memmem(s->text.p + at, s->text.n - at, s->needle.p,
                                     s->needle.n);
