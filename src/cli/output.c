@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -108,6 +109,13 @@ fail(int code, const char *name, struct err *err)
     int r = name ? err_code(err, code, "cannot write '%s'", name)
                  : err_code(err, code, "cannot write to standard output");
     return r == ERR_MISSING ? -ENOENT : r;
+}
+
+bool
+cli_output_has_colours(void)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
 int

@@ -24,6 +24,9 @@ struct cli_output {
     sigset_t mask;    /* of signals, before they were held */
 };
 
+/* Is standard output a terminal that has colours, and whose owner wants them? */
+bool cli_output_has_colours(void);
+
 /* Finds out where to, and whether that can be; makes nothing. NULL or "-": standard
  * output. */
 int cli_output_init(struct cli_output *o, const char *name, struct err *err);

@@ -12,6 +12,7 @@
 
 #include "cli/document.h"
 #include "cli/option.h"
+#include "cli/output.h"
 #include "session/folder.h"
 #include "session/meta.h"
 
@@ -93,8 +94,7 @@ read_pace(struct cli_replay *r, const struct args *a, struct err *err)
 static bool
 has_colours(const struct args *a)
 {
-    const char *no = getenv("NO_COLOR");
-    return !a->has_no_colours && !(no && *no) && isatty(STDOUT_FILENO);
+    return !a->has_no_colours && cli_output_has_colours();
 }
 
 /* -- what the ways have in common -- */

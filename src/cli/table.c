@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/table.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cli/output.h"
 #include "pty/tty.h"
 
 enum {
@@ -31,10 +31,9 @@ cli_table_release(struct cli_table *t)
 void
 cli_table_look(struct cli_table *t)
 {
-    const char *no = getenv("NO_COLOR");
     uint16_t cols, rows;
     bool is_terminal = isatty(STDOUT_FILENO);
-    t->is_coloured = is_terminal && !(no && *no);
+    t->is_coloured = cli_output_has_colours();
     t->cols = !is_terminal ? 0 : pty_size(STDOUT_FILENO, &cols, &rows) ? cols : 80;
 }
 
