@@ -5,16 +5,17 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/output.h"
+#include "cli/session.h"
+#include "cli/when.h"
 #include "pty/tty.h"
 #include "session/id.h"
 #include "term/text.h"
 
 enum {
-    SHORT_ID = sizeof("YYYY-MM-DD-12345678") - 1,
     COLS = 80, /* of a terminal that does not say */
     INDENT = 2,
 };
@@ -25,20 +26,13 @@ enum {
 #define NAME      "\033[1m"
 #define PLAIN     "\033[0m"
 
-static bool
-wants_colours(void)
-{
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return !(no && *no) && term && strcmp(term, "dumb") != 0;
-}
-
 void
 cli_hits_begin(struct cli_hits *h, bool is_json)
 {
     uint16_t cols = COLS, rows;
     *h = (struct cli_hits){ .is_json = is_json };
     h->is_terminal = !is_json && isatty(STDOUT_FILENO);
-    h->has_colours = h->is_terminal && wants_colours();
+    h->has_colours = h->is_terminal && cli_output_has_colours();
     h->cols = pty_size(STDOUT_FILENO, &cols, &rows) ? cols : COLS;
     h->json = (struct json){ .out = &h->out };
 }
@@ -101,7 +95,7 @@ put_session(struct cli_hits *h, const struct library_hit *hit, const char *name)
     if (name && *name)
         put_text(h, name);
     else
-        buf_printf(&h->out, "%.*s", (int)SHORT_ID, hit->id);
+        buf_printf(&h->out, "%.*s", CLI_SHORT_ID, hit->id);
 }
 
 /* -- for people -- */
@@ -177,19 +171,14 @@ put_fields(struct cli_hits *h, const struct library_hit *hit, const char *name)
 static void
 json_times(struct json *j, uint64_t ts_ns, uint64_t start_ns)
 {
-    time_t seconds = (time_t)(ts_ns / NS_PER_S);
-    char day[32] = "", text[64];
-    struct tm tm;
-    bool is_known = ts_ns && gmtime_r(&seconds, &tm) &&
-                    strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(text, sizeof(text), "%s.%03uZ", day, (unsigned)(ts_ns / NS_PER_MS % 1000));
+    char text[CLI_WHEN_ISO_SIZE];
     json_key(j, "ts_ns"), ts_ns ? json_u64_str(j, ts_ns) : json_none(j);
     json_key(j, "t_ms");
     if (ts_ns && start_ns)
         json_u64(j, ts_ns > start_ns ? (ts_ns - start_ns) / NS_PER_MS : 0);
     else
         json_none(j);
-    json_key(j, "time"), is_known ? json_str(j, text) : json_none(j);
+    json_key(j, "time"), ts_ns ? json_str(j, cli_when_iso(ts_ns, text)) : json_none(j);
 }
 
 static void

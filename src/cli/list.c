@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "cli/option.h"
 #include "cli/report.h"
+#include "cli/session.h"
 #include "cli/session_json.h"
 #include "cli/table.h"
 #include "cli/upkeep.h"
@@ -16,7 +17,6 @@
 #include "session/home.h"
 
 enum {
-    SHORT_ID = sizeof("2026-11-16-1a2b3c4d") - 1,
     JSON_LOT = 1 << 20, /* bytes that are written together */
 };
 
@@ -51,9 +51,9 @@ enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 static void
 put_name(struct listing *l, const struct store_session *f)
 {
-    char id[SHORT_ID + 1] = "";
-    if (strlen(f->id) > SHORT_ID)
-        memcpy(id, f->id, SHORT_ID);
+    char id[CLI_SHORT_ID + 1] = "";
+    if (strlen(f->id) > CLI_SHORT_ID)
+        memcpy(id, f->id, CLI_SHORT_ID);
     cli_table_put(&l->table, f->name ? f->name : id, 0);
 }
 

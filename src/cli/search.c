@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "cli/hits.h"
 #include "cli/option.h"
@@ -55,14 +54,12 @@ struct run {
 static int
 read_query(struct buf *query, struct err *err)
 {
-    static uint8_t piece[64 << 10];
-    ssize_t n;
-    while ((n = file_read(STDIN_FILENO, piece, sizeof(piece))) > 0)
-        if (buf_append(query, piece, (size_t)n) < 0)
-            return err_set(err, ERR_USAGE, "the query is too long: at most %d bytes",
-                           QUERY_MAX);
-    if (n < 0)
-        return err_code(err, (int)n, "cannot read the query from standard input");
+    int e = file_read_all(STDIN_FILENO, query);
+    if (e == ERR_LIMIT)
+        return err_set(err, ERR_USAGE, "the query is too long: at most %d bytes",
+                       QUERY_MAX);
+    if (e < 0)
+        return err_code(err, e, "cannot read the query from standard input");
     if (query->n && query->p[query->n - 1] == '\n')
         query->n--;
     return 0;
@@ -94,17 +91,15 @@ understand(struct run *r, int count, char **operands, struct err *err)
         return err_set(err, ERR_USAGE, "%s; see 'ahr search -h'",
                        count ? "give one query; put it in quotes"
                              : "give what is to be looked for");
-    r->query.ceiling = QUERY_MAX;
+    r->query.ceiling = QUERY_MAX + 65536; /* read in lots of that */
     if (strcmp(operands[0], "-") != 0)
         e = buf_puts(&r->query, operands[0]);
     else if ((e = read_query(&r->query, err)) < 0)
         return e;
     if (e < 0)
         return err_code(err, e, "cannot search for so long a text");
-    struct clock now;
-    clock_start(&now);
-    if (args->since &&
-        (e = cli_when_parse(args->since, now.real_ns, &r->search.since_ns, err)) < 0)
+    if (args->since && (e = cli_when_parse(args->since, cli_when_now_ns(),
+                                           &r->search.since_ns, err)) < 0)
         return e;
     r->search.query = (struct view){ r->query.p, r->query.n };
     r->search.is_regex = args->is_regex;

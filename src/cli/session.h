@@ -9,6 +9,8 @@
 /* library_find(); and for a link where the recording itself lies: its tails and segments
  * are beside it, not beside the link. */
 int cli_find(struct library_found *ret, const char *what, struct err *err);
+/* So much of an id will do for a person: the day, and the first part of the UUID. */
+enum { CLI_SHORT_ID = sizeof("2026-11-16-1a2b3c4d") - 1 };
 /* SESSION, given as an operand or by --session; NULL: neither. $AHR_SESSION, which is
  * that option's variable, says in which session we are, not which one is meant. */
 int cli_session_choice(const struct cli_command *c, const char *option, int count,
