@@ -174,18 +174,6 @@ count_lines(const char *tape_path, const char *what)
 
 /* -- a session -- */
 
-static const struct store_session unknown = {
-    .exit_code = -1,
-    .bytes = UINT64_MAX,
-    .lines = UINT64_MAX,
-    .text_bytes = UINT64_MAX,
-    .input_tokens = UINT64_MAX,
-    .output_tokens = UINT64_MAX,
-    .cache_creation_tokens = UINT64_MAX,
-    .cache_read_tokens = UINT64_MAX,
-    .calls = UINT64_MAX,
-};
-
 static void
 take_told(struct store_session *row, const struct session_told *t)
 {
@@ -227,7 +215,7 @@ read_folder(struct library_session *s, const char *dir, const char *id)
     AUTO(buf) cmd = { .ceiling = TEXTS_MAX };
     AUTO(buf) command = { 0 };
     AUTO(session_told) told = { 0 };
-    struct store_session row = unknown;
+    struct store_session row = store_session_unknown;
     struct stat st;
     int r = session_folder_paths(dir, &tape, &meta);
     if (!r)

@@ -64,7 +64,7 @@ static const struct column short_columns[] = {
 
 enum { SHORT_COLUMNS = sizeof(short_columns) / sizeof(short_columns[0]) };
 
-static const struct store_session nothing_known = {
+const struct store_session store_session_unknown = {
     .exit_code = -1,
     .bytes = UINT64_MAX,
     .snapshots = UINT64_MAX,
@@ -168,7 +168,7 @@ read_row(struct store *s, sqlite3_stmt *stmt, struct store_session *ret, struct 
     bool is_short = sqlite3_column_count(stmt) == SHORT_COLUMNS + 1;
     const struct column *c = is_short ? short_columns : columns;
     int count = is_short ? SHORT_COLUMNS : COLUMNS;
-    *ret = nothing_known;
+    *ret = store_session_unknown;
     for (int i = 0; i < count; i++)
         read_column(stmt, i + 1, &c[i], ret);
     if (sqlite3_errcode(s->db) == SQLITE_NOMEM)

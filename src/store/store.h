@@ -65,6 +65,9 @@ struct store_session {
     uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens, calls;
 };
 
+/* One of which nothing is known. */
+extern const struct store_session store_session_unknown;
+
 /* 0 ends the walk, 1 goes on, else an error that is returned. */
 typedef int (*store_session_fn)(void *ctx, const struct store_session *row);
 
