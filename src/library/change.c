@@ -11,24 +11,15 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/tree.h"
 #include "library/index.h"
 #include "library/recover.h"
+#include "session/exchange.h"
 #include "session/folder.h"
 #include "session/hold.h"
 #include "session/meta.h"
-
-static bool
-is_in(const char *home, const char *kind, const char *id)
-{
-    AUTO(buf) dir = { .ceiling = PATH_MAX };
-    struct stat st;
-    return buf_printf(&dir, "%s/%s/%s", home, kind, id) == 0 &&
-           lstat(buf_str(&dir), &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 /* One whose recorder has vanished, to where it belongs. 1: it is not in sessions/
  * afterwards either. */
@@ -39,10 +30,10 @@ settle(const char *home, const char *id, struct err *err)
     struct tape_repair_report report;
     if (!session_id_is(id))
         return err_set(err, ERR_MISSING, "no session '%s'", id);
-    if (is_in(home, "sessions", id))
+    if (session_folder_exists(home, "sessions", id))
         return 0;
-    if (!is_in(home, "live", id))
-        return is_in(home, "sessions", id) /* it has just ended */
+    if (!session_folder_exists(home, "live", id))
+        return session_folder_exists(home, "sessions", id) /* it has just ended */
                    ? 0
                    : err_set(err, ERR_MISSING, "no session '%s'", id);
     if (session_folder_is_held(home, id))
@@ -56,7 +47,7 @@ settle(const char *home, const char *id, struct err *err)
                        id, home);
     if (r < 0 && r != ERR_MISSING)
         return r;
-    return is_in(home, "sessions", id) ? 0 : 1;
+    return session_folder_exists(home, "sessions", id) ? 0 : 1;
 }
 
 /* -- renamed -- */
@@ -113,8 +104,8 @@ library_rename(const char *home, const char *id, const char *name, struct redact
 static int
 vanish(int dir_fd, const char *id)
 {
-    char gone[sizeof(".gone-") + SESSION_ID_LEN];
-    snprintf(gone, sizeof(gone), ".gone-%s", id);
+    char gone[sizeof(SESSION_GONE) + SESSION_ID_LEN];
+    snprintf(gone, sizeof(gone), SESSION_GONE "%s", id);
     int r = tree_remove(dir_fd, gone); /* what one before us has left */
     if (!r && renameat(dir_fd, id, dir_fd, gone) < 0)
         r = -errno;
@@ -138,10 +129,11 @@ remove_files(const char *home, const char *id, struct err *err)
         close(fd);
     if (!r)
         return 0;
-    return is_in(home, "sessions", id)
+    return session_folder_exists(home, "sessions", id)
                ? err_code(err, r, "cannot remove '%s/sessions/%s'", home, id)
                : err_code(err, r,
-                          "session '%s' is deleted, but '%s/sessions/.gone-%s' cannot be "
+                          "session '%s' is deleted, but '%s/sessions/" SESSION_GONE
+                          "%s' cannot be "
                           "removed",
                           id, home, id);
 }

@@ -13,7 +13,6 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "library/change.h"
 #include "library/ids_priv.h"
@@ -47,10 +46,7 @@ struct listing {
 static bool
 is_stored(const char *home, const char *id)
 {
-    AUTO(buf) dir = { .ceiling = PATH_MAX };
-    struct stat st;
-    return session_id_is(id) && buf_printf(&dir, "%s/sessions/%s", home, id) == 0 &&
-           lstat(buf_str(&dir), &st) == 0 && S_ISDIR(st.st_mode);
+    return session_id_is(id) && session_folder_exists(home, "sessions", id);
 }
 
 /* -- one session is handed over -- */

@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pending.c -- what there is to index, and the way through a list of sessions. */
-#include <limits.h>
-#include <sys/stat.h>
-
 #include "library/ids_priv.h"
 #include "library/index_priv.h"
-
-static bool
-is_folder(const char *home, const char *id)
-{
-    AUTO(buf) path = { .ceiling = PATH_MAX };
-    struct stat st;
-    return buf_printf(&path, "%s/sessions/%s", home, id) == 0 &&
-           lstat(buf_str(&path), &st) == 0 && S_ISDIR(st.st_mode);
-}
+#include "session/folder.h"
 
 /* Both are sorted. */
 static int
@@ -26,7 +15,7 @@ compare(const struct buf *there, const struct buf *known, const char *home,
         int order = i == n ? 1 : k == m ? -1 : strcmp(ids_at(there, i), ids_at(known, k));
         if (order > 0)
             r = buf_append(ret_gone, ids_at(known, k), IDS_STEP);
-        else if (order < 0 && is_folder(home, ids_at(there, i)))
+        else if (order < 0 && session_folder_exists(home, "sessions", ids_at(there, i)))
             r = buf_append(ret_missing, ids_at(there, i), IDS_STEP);
         i += order <= 0;
         k += order >= 0;

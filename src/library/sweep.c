@@ -20,10 +20,11 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/tree.h"
+#include "session/exchange.h"
 #include "session/hold.h"
 #include "session/id.h"
 
-enum { NAME_MAX_LEN = sizeof(".gone-") + SESSION_ID_LEN };
+enum { NAME_MAX_LEN = sizeof(SESSION_GONE) + SESSION_ID_LEN };
 
 /* The folder of that name in dir_fd, locked: a descriptor; < 0: it is not there, or
  * somebody is at it. */
@@ -62,7 +63,7 @@ static bool
 is_between(int dir_fd, const char *id)
 {
     char old[NAME_MAX_LEN];
-    snprintf(old, sizeof(old), ".old-%s", id);
+    snprintf(old, sizeof(old), SESSION_OLD "%s", id);
     return exists(dir_fd, old);
 }
 
@@ -108,7 +109,9 @@ library_sweep(const char *home)
     static const struct {
         const char *prefix;
         bool can_return;
-    } kinds[] = { { ".gone-", false }, { ".old-", true }, { ".new-", false } };
+    } kinds[] = { { SESSION_GONE, false },
+                  { SESSION_OLD, true },
+                  { SESSION_NEW, false } };
     AUTO(buf) path = { .ceiling = PATH_MAX };
     buf_printf(&path, "%s/sessions", home);
     int dir_fd = open(buf_str(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -11,8 +11,10 @@
 
 #include "base/buf.h"
 
-#define SESSION_NEW ".new-"
-#define SESSION_OLD ".old-"
+/* What stands before an id in sessions/ while it is made, moved or removed. */
+#define SESSION_NEW  ".new-"
+#define SESSION_OLD  ".old-"
+#define SESSION_GONE ".gone-"
 
 /* sessions/.new-<id> becomes sessions/<id>; where the old one is now is appended. What
  * fails leaves things as they were. The caller syncs sessions/. */

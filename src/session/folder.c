@@ -318,6 +318,15 @@ remove_own(const char *dir)
     }
 }
 
+bool
+session_folder_exists(const char *home, const char *kind, const char *id)
+{
+    AUTO(buf) dir = { .ceiling = PATH_MAX };
+    struct stat st;
+    return buf_printf(&dir, "%s/%s/%s", home, kind, id) == 0 &&
+           lstat(buf_str(&dir), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 void
 session_folder_strip(const char *dir)
 {

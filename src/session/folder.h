@@ -40,6 +40,8 @@ int session_folder_stage(struct session_folder *ret, const char *home, const cha
  * removed; its sockets are, in any case. The paths in *f follow. The lock is let go, also
  * when it fails; one that a killed process has left in sessions/<id> means nothing. */
 int session_folder_finish(struct session_folder *f, struct err *err);
+/* Is there a folder <home>/<kind>/<id>, and no link to one? */
+bool session_folder_exists(const char *home, const char *kind, const char *id);
 /* Removes from a session's folder what only its recorder had use for: lock, reserve and
  * sockets. */
 void session_folder_strip(const char *dir);
