@@ -245,6 +245,22 @@ def what_was_left_half_done_is_ended_by_the_next():
         shutil.copytree(a.sessions / f".old-{B}", a.sessions / B)
         assert a.ids() == [C, B]
         assert sorted(os.listdir(a.sessions)) == sorted([B, C, ".gone-x"])
+        shutil.copytree(a.sessions / B, a.sessions / f".gone-{B}")  # under the name that it is to get
+        a.ok("delete", "--yes", B)
+        assert sorted(os.listdir(a.sessions)) == sorted([C, ".gone-x"])
+
+
+@test
+def nothing_of_a_deleted_session_is_left_in_the_library():
+    with Library(AHR) as a:
+        a.ok("rename", A, "odd-name-of-it")
+        a.index()
+
+        def files():
+            return b"".join(p.read_bytes() for p in a.home.dir.glob("library.db*"))
+        assert b"odd-name-of-it" in files() and A.encode() in files()
+        a.ok("delete", "--yes", A)
+        assert b"odd-name-of-it" not in files() and A.encode() not in files()
 
 
 run()

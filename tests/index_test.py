@@ -131,15 +131,18 @@ def no_secret_is_in_the_library():
     with Ahr(AHR) as a:
         home = Home(a)
         templates = Templates(random.Random(5))
-        secrets = [templates.expand("ghp_<alnum*30><crc32>") for _ in range(6)]
-        shown, label, wish, word, task, typed = secrets
+        texts_of_a_meta = ("name", "role", "cwd", "parent", "resumedFrom", "agent", "agentSessionId", "model")
+        secrets = [templates.expand("ghp_<alnum*30><crc32>") for _ in range(6 + len(texts_of_a_meta))]
+        shown, label, wish, word, task, typed, *facts = secrets
         tape = Tape(20, 5).data(f"token {shown}\r\n").snapshot(1, label).instruct(1, wish)
-        add(home, ONE, tape, cmd=["x", "--token", word, f"--password={typed}"], task=f"use {task}")
+        add(home, ONE, tape, cmd=["x", "--token", word, f"--password={typed}"], task=f"use {task}",
+            **dict(zip(texts_of_a_meta, facts)))
         a.ok("index", "--all")
         (_, text), = texts(home, ONE)
         assert "token" in text and "***" in text.replace("\n", "")
         row, = ask(home, "SELECT * FROM sessions")
         assert json.loads(row["cmd"])[:2] == ["x", "--token"]
+        assert sum("[REDACTED:" in str(text) for text in row.values()) == 3 + len(texts_of_a_meta), row
         stored = b"".join(p.read_bytes() for p in home.dir.glob("library.db*"))
         stored += json.dumps(ask(home, "SELECT * FROM sessions") + ask(home, "SELECT * FROM moments")).encode()
         for secret in secrets:

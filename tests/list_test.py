@@ -3,11 +3,14 @@
 """list_test.py -- sessions listed, shown and found: by the index, without it, and halfway.
 usage: list_test.py AHR"""
 
+import contextlib
 import fcntl
 import json
 import random
 import re
 import shutil
+import sqlite3
+import struct
 import sys
 import unicodedata
 from pathlib import Path
@@ -283,6 +286,37 @@ def show_tells_what_there_is_and_what_to_do():
         shutil.copy(GOLDEN / "smallest.ahr", a.dir / "x.ahr")
         assert "ahr replay --print-meta x.ahr" in a.fails(3, "show", "x.ahr")
         assert "one session at most" in a.fails(2, "show", "a", "b")
+
+
+def leaves(db, table):
+    """The places of a table's pages that hold rows, in their order."""
+    with contextlib.closing(sqlite3.connect(db)) as it:
+        it.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        root, = it.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        size, = it.execute("PRAGMA page_size").fetchone()
+    page = db.read_bytes()[(root - 1) * size:root * size]
+    assert page[0] == 5, "there are too few rows"
+    count, = struct.unpack_from(">H", page, 3)
+    cells = struct.unpack_from(f">{count}H", page, 12)
+    return [(struct.unpack_from(">I", page, at)[0] - 1) * size for at in cells]
+
+
+@test
+def an_index_that_breaks_on_the_way_is_left_there():
+    with Library(AHR) as a:
+        ids = [session_id(f"2026-04-{day:02d}", "a") for day in range(1, 31)]
+        for i, sid in enumerate(ids):
+            a.put(sid, startedAtNs=T + i, cmd=["x" * 900])
+        a.index()
+        oldest, *_ = leaves(a.db, "sessions")
+        with open(a.db, "r+b") as db:
+            db.seek(oldest)
+            db.write(b"\xff")
+        done = a.run("list", "--json")
+        rows = json.loads(done.stdout)
+        assert done.returncode == 0 and b"'ahr reindex' makes it anew" in done.stderr, done
+        assert [s["id"] for s in rows] == ids[::-1]
+        assert rows[0]["indexed"] and not rows[-1]["indexed"]
 
 
 def random_home(a, rng):

@@ -204,6 +204,7 @@ ascii_letters_match_ascii_letters_alone(void **state)
     check_found("sunk", false, text, "1[SUNK]");
     check_found("sunk", true, text, "1[SUNK]");
     check_found("sun.", true, text, "1[SUNK]");
+    check_found("[s]un[k]", true, text, "1[SUNK]");
     check_found("\xc5\xbf", true, "a\xc5\xbf\n", "0[\xc5\xbf]");
     check_found("^.un.$", true, text, "0[\xc5\xbfun\xe2\x84\xaa]1[SUNK]");
 }
