@@ -269,9 +269,11 @@ def closed_standard_files_do_not_reach_the_recording():
 def a_recording_that_is_taken_away_is_made_again():
     with Ahr(AHR) as a:
         writer = a.popen("pack", "-o", "x.ahr", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-        wait_for(lambda: (a.dir / "x.ahr").exists())
+        writer.stdin.write(b"hel")
+        writer.stdin.flush()
+        wait_for(lambda: a.run("cat", "x.ahr").stdout == b"hel")
         (a.dir / "x.ahr").unlink()
-        said = writer.communicate(b"hello")[1]
+        said = writer.communicate(b"lo")[1]
         assert writer.returncode == 0 and said.count(b"was removed or moved away") == 1, said
         assert a.ok("cat", "x.ahr") == b"hello"
 
