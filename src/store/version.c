@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* version.c -- what kind of database lies there, and how an older one is brought up. */
 #include <inttypes.h>
+#include <sys/stat.h>
 
 #include "store/schema_priv.h"
 #include "store/store_priv.h"
@@ -26,6 +27,24 @@ check_version(struct store *s, int64_t version, int64_t known, struct err *err)
     return version < 0 ? store_damaged(s->path, "its version is none", err) : 0;
 }
 
+/* SQLite takes what is missing of the last page for zeros. A page that was being written
+ * stands whole in the log. */
+static int
+check_end(struct store *s, struct err *err)
+{
+    AUTO(buf) log = { 0 };
+    struct stat st;
+    int64_t page = 0;
+    int r = store_number(s, "PRAGMA page_size", &page, err);
+    if (r < 0 || page <= 0)
+        return r;
+    bool has_log = buf_printf(&log, "%s-wal", s->path) < 0 ||
+                   (stat(buf_str(&log), &st) == 0 && st.st_size > 0);
+    if (!has_log && stat(s->path, &st) == 0 && st.st_size % page)
+        return store_damaged(s->path, "it ends inside of a page", err);
+    return 0;
+}
+
 int
 store_version(struct store *s, int64_t *ret_missing, struct err *err)
 {
@@ -33,6 +52,8 @@ store_version(struct store *s, int64_t *ret_missing, struct err *err)
     int r = store_number(s, "PRAGMA application_id", &kind, err);
     if (!r && kind != STORE_APPLICATION_ID)
         r = store_damaged(s->path, "it is no library of ahr", err);
+    if (!r)
+        r = check_end(s, err);
     if (!r)
         r = store_number(s, "PRAGMA user_version", &version, err);
     if (!r)

@@ -29,8 +29,8 @@ def is_clear(text):
 
 def is_quiet(a, seconds=120):
     """Waits until nothing of this home runs any more, in the background either."""
-    home = a.env["HOME"]
-    wait_for(lambda: not with_home(home), lambda: f"still at work: {describe(with_home(home))}", seconds)
+    running = lambda: with_home(a.env["HOME"], with_doubtful=True)
+    wait_for(lambda: not running(), lambda: f"still at work: {describe(running())}", seconds)
 
 
 def listed(a, *args, said=None):

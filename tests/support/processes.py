@@ -79,17 +79,20 @@ def command(pid):
         return None
 
 
-def with_home(home):
+def with_home(home, with_doubtful=False):
     """The living processes that were started with this HOME, whoever their parent is by now. One
-    that is just dying has no environment any more, though its files may still be open."""
+    that is just beginning or dying has no environment, though its files may be open: with_doubtful,
+    an ahr in that state is taken for one of them."""
     needle = b"\0HOME=" + os.fsencode(home) + b"\0"
     found = []
     for pid in pids():
         try:
             with open(f"/proc/{pid}/environ", "rb") as file:
-                is_ours = needle in b"\0" + file.read() + b"\0"
+                environment = file.read()
         except OSError:
             continue
+        is_ours = needle in b"\0" + environment + b"\0" or (
+            with_doubtful and not environment and command(pid) in ("ahr", "exe"))
         if is_ours and not is_gone(pid):
             found.append(pid)
     return found
