@@ -67,7 +67,7 @@ def what_is_not_there_is_told():
         assert f"no session '{session_id('2026-01-02', 'f')}'" in a.fails(
             3, "verify", session_id("2026-01-02", "f"))
         for what in ("2026-09", "202", "nobody", ""):
-            assert f"no session or file '{what}'\n" in a.fails(3, "verify", what)
+            assert f"no session or file '{what}'; 'ahr list' lists the sessions\n" in a.fails(3, "verify", what)
         env = {"HOME": ""}
         assert "set HOME, or AHR_HOME" in a.fails(3, "cat", "last", env=env)
         a.ok("cat", GOLDEN / "smallest.ahr", env=env)

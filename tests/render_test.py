@@ -251,7 +251,7 @@ def input_is_a_file_or_standard_input():
 @test
 def wrong_usage_and_missing_files_are_told():
     with Ahr(AHR) as a:
-        assert a.fails(3, "render", "nowhere") == "ahr render: no session or file 'nowhere'\n"
+        assert a.fails(3, "render", "nowhere") == "ahr render: no session or file 'nowhere'; 'ahr list' lists the sessions\n"
         assert "cannot open 'nowhere.ahr'" in a.fails(3, "render", "nowhere.ahr")
         assert "Is a directory" in a.fails(1, "render", "home")
         assert "--format must be one of text|ansi|json" in a.fails(2, "render", "--format", "html")

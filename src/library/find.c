@@ -17,6 +17,8 @@
 #include "session/home.h"
 #include "session/meta.h"
 
+#define NO_SESSION "no session or file '%s'; 'ahr list' lists the sessions"
+
 enum {
     DAY_LEN = sizeof("YYYY-MM-DD") - 1,
     NAMED_MAX = 4, /* sessions in a message */
@@ -254,7 +256,7 @@ find_newest(struct library_found *ret, const char *home, const char *name,
     if (*n.id)
         return find_id(ret, home, n.id, err);
     if (name)
-        return err_set(err, ERR_MISSING, "no session or file '%s'", name);
+        return err_set(err, ERR_MISSING, NO_SESSION, name);
     return err_set(err, ERR_MISSING, "there is no session in '%s'", home);
 }
 
@@ -304,7 +306,7 @@ find_uuid(struct library_found *ret, const char *home, const char *prefix,
     if (ids_count(&fitting) > 1)
         return tell_several(&fitting, prefix, err);
     if (!fitting.n)
-        return err_set(err, ERR_MISSING, "no session or file '%s'", prefix);
+        return err_set(err, ERR_MISSING, NO_SESSION, prefix);
     return find_id(ret, home, ids_at(&fitting, 0), err);
 }
 

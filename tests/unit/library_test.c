@@ -259,7 +259,8 @@ what_is_out_of_reach_is_told_why(void **state)
     assert_out_of_reach(SECOND, "session '" SECOND "' has ended");
     assert_out_of_reach("gone", "the recorder of session 'gone' has vanished; 'ahr "
                                 "recover gone' makes the recording whole");
-    assert_out_of_reach("nobody", "no session or file 'nobody'");
+    assert_out_of_reach("nobody",
+                        "no session or file 'nobody'; 'ahr list' lists the sessions");
     assert_out_of_reach("./x.ahr", "'./x.ahr' is a file; a session that is being "
                                    "recorded goes by its id or its name");
 }
