@@ -241,6 +241,16 @@ def some(home, n=6):
 
 
 @test
+def where_there_is_no_session_yet_there_is_nothing_to_index():
+    with Ahr(AHR) as a:
+        assert a.run("index", "--all").stderr == b"ahr index: nothing to index\n"
+        assert a.ok("reindex") == b"0 sessions, 0 lines, 0 bytes\n"
+        assert a.ok("reindex", "--json") == b"[]\n"
+        assert "there is no session in" in a.fails(3, "index", "nobody")
+        assert not Path(a.env["HOME"], ".local").exists()
+
+
+@test
 def reindex_makes_it_anew_whatever_was_there():
     def newer(path):
         with closing(sqlite3.connect(path)) as db:

@@ -2,7 +2,9 @@
 /* ahr index: sessions into the library, so that they are listed at once and searched. */
 #include "library/index.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <unistd.h>
 
 #include "cli/indexed.h"
 #include "cli/option.h"
@@ -68,6 +70,10 @@ open_all(struct index *x, struct err *err)
         r = redact_own_open(&x->redact, NULL, err);
     if (r < 0)
         return r;
+    if (access(buf_str(&x->home), F_OK) < 0 && errno == ENOENT)
+        return x->is_all ? 0 /* there was no session ever */
+                         : err_set(err, ERR_MISSING, "there is no session in '%s'",
+                                   buf_str(&x->home));
     r = library_db_path(buf_str(&x->home), &path);
     if (r < 0)
         return err_code(err, r, "cannot open the library");
@@ -108,8 +114,10 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     r = open_all(&x, err);
     if (!r) {
         cli_indexed_begin(&x.out, x.is_all || count > 1);
-        if (x.is_all)
+        if (x.is_all && x.store)
             r = index_all(&x, err);
+        if (!r && x.is_all && !x.out.sessions && !x.out.worst && !x.out.is_quiet)
+            cli_say(self, "nothing to index");
         for (int i = 0; i < count; i++)
             index_one(&x, argv[i], err);
         int e = cli_indexed_end(&x.out, err);

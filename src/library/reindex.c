@@ -9,6 +9,7 @@
  * them out of the old one to change them. What is not in the new library then is indexed
  * as ever, by us or, if we are killed, by the next who looks.
  */
+#include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -128,6 +129,8 @@ library_reindex(const char *home, struct redact *redact, library_each_fn each, v
         r = ids_collect(&re.ids, home, "sessions", "");
     if (r < 0)
         return err_code(err, r, "cannot list the sessions in '%s'", home);
+    if (access(home, F_OK) < 0 && errno == ENOENT)
+        return 0; /* there was no session ever */
     ids_sort(&re.ids);
     r = store_new_beside(&s, buf_str(&path), err);
     if (r < 0)
