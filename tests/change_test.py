@@ -59,6 +59,10 @@ def a_renamed_session_is_found_by_its_new_name_alone():
             assert "is called 'new' now" in a.run("rename", "b", "new").stderr.decode()
             assert a.ok("cat", "new") == b"text of 1\r\n"
             a.fails(3, "cat", "b")
+            assert "'c' still means" not in a.run("rename", "c", "c").stderr.decode()
+            said = a.run("rename", "a", "c").stderr.decode()
+            assert f"'c' still means session {C}, which is newer" in said, said
+            a.ok("rename", A, "a")
             assert meta_of(a.sessions / B)["name"] == "new"
             if is_indexed:
                 assert a.rows() == ([C, B, A], 3)

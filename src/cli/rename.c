@@ -13,6 +13,20 @@ struct args {
     bool is_none;
 };
 
+/* Of several with one name another may be meant by it. */
+static void
+tell_other(const struct cli_command *self, const char *name, const char *id)
+{
+    AUTO(library_found) found = { 0 };
+    struct err ignored;
+    if (library_find(&found, name, &ignored) < 0 || !strcmp(found.id, id))
+        return;
+    if (*found.id)
+        cli_say(self, "'%s' still means session %s, which is newer", name, found.id);
+    else
+        cli_say(self, "in this folder '%s' means the file that is called so", name);
+}
+
 static int
 rename_session(const struct cli_command *self, const char *what, const char *name,
                struct err *err)
@@ -33,9 +47,10 @@ rename_session(const struct cli_command *self, const char *what, const char *nam
         return r;
     r = library_rename(buf_str(&home), found.id, name, redact, err);
     redact_close(redact);
-    if (!r && name)
+    if (!r && name) {
         cli_say(self, "session %s is called '%s' now", found.id, name);
-    else if (!r)
+        tell_other(self, name, found.id);
+    } else if (!r)
         cli_say(self, "session %s has no name any more", found.id);
     return r;
 }
