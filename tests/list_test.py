@@ -202,6 +202,15 @@ def a_table_on_a_terminal_fits_it():
 
 
 @test
+def an_empty_list_says_what_to_do():
+    with Library(AHR) as a:
+        for args, said in (([], b"ahr record -- COMMAND"), (["--name", "x*"], b"no session is like that")):
+            with OnPty([a.binary, "list", *args], env=a.env, cwd=a.dir) as p:
+                assert p.finish() == 0 and said in p.bytes
+            assert a.run("list", *args).stderr == b""
+
+
+@test
 def texts_of_others_cannot_touch_the_terminal():
     with Library(AHR) as a:
         evil = "a\033[2J\u202eb\r\n\tc\x9b\x07"

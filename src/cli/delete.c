@@ -10,11 +10,13 @@
 #include "cli/option.h"
 #include "cli/report.h"
 #include "cli/session.h"
+#include "cli/table.h"
 #include "cli/when.h"
 #include "library/list.h"
-#include "play/title.h"
 #include "session/folder.h"
 #include "session/home.h"
+
+enum { SHORT_ID = sizeof("2026-11-16-1a2b3c4d") - 1 };
 
 struct args {
     bool is_sure;
@@ -56,22 +58,28 @@ resolve(const char *home, const char *what, struct buf *ids, struct err *err)
 
 /* -- asking -- */
 
+static const struct cli_column columns[] = {
+    { "WHEN", false, 0, 2 }, { "ID", false, 0, 0 },      { "NAME", false, 8, 3 },
+    { "SIZE", true, 0, 1 },  { "COMMAND", false, 8, 4 },
+};
+
 static void
-put_session(struct buf *out, const char *home, const char *id)
+put_session(struct cli_table *t, const char *home, const char *id)
 {
     AUTO(library_session) s = { 0 };
-    char when[CLI_WHEN_LOCAL_SIZE];
+    AUTO(buf) size = { 0 };
+    char when[CLI_WHEN_LOCAL_SIZE] = "", begin[SHORT_ID + 1] = "";
     struct err why, ignored;
-    buf_printf(out, "%s", id);
+    memcpy(begin, id, SHORT_ID);
     if (library_look(&s, home, id, &why, &ignored) == 0) {
-        buf_printf(out, "  %s  ", cli_when_local(s.facts.started_at_ns, when));
-        cli_size(out, s.facts.size_bytes);
-        if (s.facts.name)
-            buf_puts(out, "  "), play_title(NULL, s.facts.name, out);
-        if (s.facts.command)
-            buf_puts(out, "  "), play_title(NULL, s.facts.command, out);
+        cli_when_local(s.facts.started_at_ns, when);
+        cli_size(&size, s.facts.size_bytes);
     }
-    buf_puts(out, "\n");
+    cli_table_put(t, when, 0);
+    cli_table_put(t, begin, 0);
+    cli_table_put(t, s.facts.name, 0);
+    cli_table_put(t, buf_str(&size), 0);
+    cli_table_put(t, s.facts.command, 0);
 }
 
 /* On the terminal, whatever stdout is. */
@@ -79,10 +87,15 @@ static bool
 is_agreed(const char *home, const struct buf *ids)
 {
     AUTO(buf) text = { 0 };
+    AUTO(cli_table)
+    table = { .columns = columns, .count = sizeof(columns) / sizeof(columns[0]) };
+    struct err ignored;
     char answer[16] = "";
     size_t count = ids->n / (SESSION_ID_LEN + 1);
+    cli_table_look(&table, STDERR_FILENO);
     for (size_t i = 0; i < count; i++)
-        put_session(&text, home, (const char *)ids->p + i * (SESSION_ID_LEN + 1));
+        put_session(&table, home, (const char *)ids->p + i * (SESSION_ID_LEN + 1));
+    cli_table_flush(&table, true, &ignored);
     buf_puts(&text, "Delete ");
     cli_count(&text, count, "session");
     buf_puts(&text, " for good? [y/N] ");

@@ -31,7 +31,7 @@ struct args {
 struct listing {
     const char *home;
     bool is_json;
-    uint64_t now_ns;
+    uint64_t now_ns, count;
     struct cli_table table;
     struct buf text, cell;
     struct json json;
@@ -118,6 +118,7 @@ put(void *ctx, const struct library_session *s)
 {
     struct listing *l = ctx;
     int r = 0;
+    l->count++;
     if (!l->is_json) {
         r = put_row(l, s);
     } else {
@@ -144,6 +145,18 @@ list(struct listing *l, const struct library_list *what, struct library_listed *
     json_close(&l->json, ']');
     buf_puts(&l->text, "\n");
     return write_text(l);
+}
+
+static void
+say_none(const struct cli_command *self, const struct library_list *what,
+         const char *home)
+{
+    if (what->status || what->name_glob || what->since_ns || what->until_ns)
+        cli_say(self, "no session is like that; 'ahr list' lists all");
+    else
+        cli_say(self,
+                "there is no session in '%s' yet; 'ahr record -- COMMAND' makes one",
+                home);
 }
 
 static void
@@ -199,9 +212,11 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     l.is_json = a.is_json;
     l.table.columns = columns;
     l.table.count = COLUMNS;
-    cli_table_look(&l.table);
+    cli_table_look(&l.table, STDOUT_FILENO);
     r = list(&l, &what, &listed);
     if (!r) {
+        if (!l.count && isatty(STDERR_FILENO))
+            say_none(self, &what, l.home);
         say_notes(self, l.home, &listed);
         cli_tend(a.upkeep, l.home, &listed);
     }

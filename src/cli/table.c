@@ -29,12 +29,13 @@ cli_table_release(struct cli_table *t)
 }
 
 void
-cli_table_look(struct cli_table *t)
+cli_table_look(struct cli_table *t, int fd)
 {
     uint16_t cols, rows;
-    bool is_terminal = isatty(STDOUT_FILENO);
-    t->is_coloured = cli_output_has_colours();
-    t->cols = !is_terminal ? 0 : pty_size(STDOUT_FILENO, &cols, &rows) ? cols : 80;
+    bool is_terminal = isatty(fd);
+    t->fd = fd;
+    t->is_coloured = fd == STDOUT_FILENO && cli_output_has_colours();
+    t->cols = !is_terminal ? 0 : pty_size(fd, &cols, &rows) ? cols : 80;
 }
 
 /* -- rows come -- */
@@ -191,9 +192,11 @@ cli_table_flush(struct cli_table *t, bool is_end, struct err *err)
             : t->cells.failed ? t->cells.failed
                               : t->out.failed;
     if (!r)
-        r = file_write_all(STDOUT_FILENO, t->out.p, t->out.n);
+        r = file_write_all(t->fd, t->out.p, t->out.n);
     buf_clear(&t->text);
     buf_clear(&t->cells);
     buf_clear(&t->out);
-    return r < 0 ? err_code(err, r, "cannot write to standard output") : 0;
+    return r < 0 ? err_code(err, r, "cannot write to standard %s",
+                            t->fd == STDOUT_FILENO ? "output" : "error")
+                 : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.h -- rows of cells in columns, on standard output.
+ * table.h -- rows of cells in columns, on standard output or error.
  *
  * Texts are cleaned, and measured as a terminal shows them. On a terminal a row that is
  * too long is cut: the widest column of those that may be, down to a fair width, then
@@ -23,10 +23,11 @@ struct cli_column {
     unsigned go;   /* where there is no room at all: the how-manieth to go; 0: it stays */
 };
 
-/* With these two set, and else zeroed, it is ready for use. */
+/* With these two set, and else zeroed, it is ready for cli_table_look(). */
 struct cli_table {
     const struct cli_column *columns; /* borrowed */
     size_t count;
+    int fd;        /* borrowed */
     unsigned cols; /* of the terminal; 0: there is none, and nothing is cut */
     bool is_coloured;
     unsigned width[CLI_COLUMNS_MAX];
@@ -36,8 +37,9 @@ struct cli_table {
 };
 
 void cli_table_release(struct cli_table *t);
-/* How standard output is: its columns, and whether colours are wanted. */
-void cli_table_look(struct cli_table *t);
+/* Where it goes, and how that is: its columns, and whether colours are wanted, which only
+ * standard output has. */
+void cli_table_look(struct cli_table *t, int fd);
 /* The next cell of the row; NULL: nothing. style: of SGR, 0: none. */
 void cli_table_put(struct cli_table *t, const char *text, unsigned style);
 /* Writes what there is; unless it is the end only when that is much. */
