@@ -3,6 +3,7 @@
 """change_test.py -- sessions renamed and deleted, and nothing else with them.
 usage: change_test.py AHR"""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -13,10 +14,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
+from support.mounts import mounted, own_mounts
 from support.on_pty import OnPty
-from support.sessions import GOLDEN, Home, meta_of, session_id
+from support.sessions import GOLDEN, Home, indexed, meta_of, session_id
 from support.tap import run, test
 
+own_mounts()
 AHR = sys.argv[1]
 A, B, C = (session_id("2026-05-28", letter) for letter in "abc")
 
@@ -252,6 +255,25 @@ def what_was_left_half_done_is_ended_by_the_next():
         shutil.copytree(a.sessions / B, a.sessions / f".gone-{B}")  # under the name that it is to get
         a.ok("delete", "--yes", B)
         assert sorted(os.listdir(a.sessions)) == sorted([C, ".gone-x"])
+
+
+@test
+def a_full_disk_is_no_reason_to_keep_a_session():
+    with Library(AHR) as a, mounted(a.dir / "disk", "-t", "tmpfs", "-o", "size=2m", "tmpfs"):
+        a.index()
+        home = a.dir / "disk" / "ahr"
+        shutil.copytree(a.home.dir, home)
+        with open(home / "sessions" / A / "large", "wb") as large:
+            large.write(bytes(500_000))
+        with open(a.dir / "disk" / "full", "wb", buffering=0) as full:
+            with contextlib.suppress(OSError):
+                while full.write(bytes(4096)):
+                    pass
+        env = {"AHR_HOME": str(home)}
+        assert "No space left" in a.fails(1, "rename", A, "other", env=env)
+        a.ok("delete", "--yes", A, env=env)
+        assert sorted(os.listdir(home / "sessions")) == [B, C]
+        assert indexed(home) == [B, C]
 
 
 @test

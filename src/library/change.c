@@ -149,10 +149,14 @@ library_delete(const char *home, const char *id, struct err *err)
     if (hold < 0)
         return hold;
     int forgotten = library_forget(home, id, &why);
+    bool is_full = forgotten == -ENOSPC || forgotten == -EDQUOT;
     /* Rows of what is gone are never shown: a session can go also from under an index
-     * that nobody can write to any more. */
-    bool can_go = !forgotten || forgotten == ERR_DAMAGED || forgotten == ERR_NEWER;
+     * that nobody can write to any more; on a full disk it makes the room for that. */
+    bool can_go = !forgotten || forgotten == ERR_DAMAGED || forgotten == ERR_NEWER ||
+                  is_full;
     r = can_go ? remove_files(home, id, err) : forgotten;
+    if (!r && is_full)
+        forgotten = library_forget(home, id, &why);
     close(hold);
     if (!can_go || (!r && forgotten))
         *err = why;

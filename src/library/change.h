@@ -17,7 +17,8 @@
 int library_rename(const char *home, const char *id, const char *name,
                    struct redact *redact, struct err *err);
 /* Its folder and all that is in it, and its rows. 1: but the rows, and *err tells why:
- * the index is damaged or of a newer ahr. A recording at an out-file stays. */
+ * the index is damaged or of a newer ahr, or the disk is full even then. A recording at
+ * an out-file stays. */
 int library_delete(const char *home, const char *id, struct err *err);
 /* Ends what a killed delete or redact has left in sessions/ under a hidden name
  * (.gone-<id>, .new-<id>, .old-<id>), where nobody is at it: an old folder whose place is
