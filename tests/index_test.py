@@ -196,17 +196,20 @@ def a_damaged_session_is_indexed_as_far_as_it_is_whole():
         (folder / "session.ahr").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
         home.folder("sessions", TWO)  # nothing is in it
         add(home, THREE, Tape().data("sound\r\n"))
+        four = session_id("2026-01-02", "f")
+        torn = add(home, four, Tape().data("sound\r\n").snapshot(1, "x")) / "session.snapshots.jsonl"
+        torn.write_bytes(torn.read_bytes()[:-9])
         (home.dir / "sessions" / session_id("2026-01-02", "d")).symlink_to(folder)
         done = a.run("index", "--all", "--json")
         told = {one["session"]: one for one in json.loads(done.stdout)}
         assert done.returncode == 4, done
-        assert [told[sid]["damaged"] for sid in (ONE, TWO, THREE)] == [True, True, False]
+        assert [told[sid]["damaged"] for sid in (ONE, TWO, THREE, four)] == [True, True, False, True]
         (_, text), = texts(home, ONE)
         assert "before\n" in text and "behind\n" in text and "lost" not in text
         assert ask(home, f"SELECT damaged FROM sessions WHERE id = '{ONE}'") == [{"damaged": 1}]
         row, = ask(home, f"SELECT * FROM sessions WHERE id = '{TWO}'")
         assert row["started_at_ns"] and row["kind"] == "terminal" and row["lines"] == 0
-        assert ids(home) == [ONE, TWO, THREE]
+        assert ids(home) == sorted([ONE, TWO, THREE, four])
 
 
 @test
