@@ -58,15 +58,6 @@ take_away(int dir_fd, const char *name, const char *id, bool can_return)
         (void)renameat(dir_fd, name, dir_fd, id); /* not known to this file system */
 }
 
-/* Between its two renames the one who rewrites holds the old one alone. */
-static bool
-is_between(int dir_fd, const char *id)
-{
-    char old[NAME_MAX_LEN];
-    snprintf(old, sizeof(old), SESSION_OLD "%s", id);
-    return exists(dir_fd, old);
-}
-
 static void
 sweep(const char *home, int dir_fd, const char *prefix, const char *id, bool can_return)
 {
@@ -75,8 +66,7 @@ sweep(const char *home, int dir_fd, const char *prefix, const char *id, bool can
     int place = session_hold(home, id, 0, NULL);
     if (place < 0 && place != ERR_MISSING)
         return;
-    bool is_busy = place == ERR_MISSING && !can_return && is_between(dir_fd, id);
-    int fd = is_busy ? ERR_BUSY : lock_folder(dir_fd, name);
+    int fd = lock_folder(dir_fd, name);
     if (fd >= 0) {
         take_away(dir_fd, name, id, can_return);
         close(fd);
