@@ -9,8 +9,9 @@
 #include <stddef.h>
 
 /* A session's pieces and words have the row id key << 20 | number, so that the newest are
- * the last of each list. */
-/* What each change touches (library), and what none does (mark) have their pages at the
+ * the last of each list.
+ *
+ * What each change touches (library), and what none does (mark) have their pages at the
  * same place in every library: the log of another one that lies beside this shows by
  * that (open.c). */
 static const char first[] =
@@ -20,9 +21,8 @@ static const char first[] =
     "INSERT INTO library SELECT identity, 0 FROM mark;"
     "CREATE TABLE sessions ("
     "  key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT, role TEXT, kind TEXT,"
-    "  status TEXT, signal TEXT, cmd TEXT, command TEXT, cwd TEXT, task TEXT, parent "
-    "TEXT,"
-    "  resumed_from TEXT, agent TEXT, agent_session_id TEXT, model TEXT,"
+    "  status TEXT, signal TEXT, cmd TEXT, command TEXT, cwd TEXT, task TEXT,"
+    "  parent TEXT, resumed_from TEXT, agent TEXT, agent_session_id TEXT, model TEXT,"
     "  exit_code INTEGER, started_at_ns INTEGER, ended_at_ns INTEGER, bytes INTEGER,"
     "  size_bytes INTEGER, cols INTEGER, rows INTEGER, snapshots INTEGER,"
     "  instructions INTEGER, lines INTEGER, text_bytes INTEGER, damaged INTEGER,"
