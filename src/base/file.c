@@ -190,3 +190,13 @@ file_is_at(int fd, const char *path)
     return fstat(fd, &held) == 0 && lstat(path, &named) == 0 &&
            held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
+
+int
+file_rename_new(const char *from, const char *to)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -errno;
+    return rename(from, to) < 0 ? -errno : 0;
+}

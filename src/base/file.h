@@ -37,6 +37,9 @@ const char *file_name(const char *path);
  * passed, or -errno.
  */
 int file_lock(int fd, bool is_shared, uint64_t deadline_ns);
+/* Takes the place of nothing, where the file system knows how; else of a file, or of an
+ * empty folder, that came at this moment. -EEXIST or -ENOTEMPTY: there is something. */
+int file_rename_new(const char *from, const char *to);
 /* Does the path name the file that is open, and no link to it? Whoever had its lock
  * before us may have removed or moved it. */
 bool file_is_at(int fd, const char *path);

@@ -72,18 +72,6 @@ library_is_ruin(const char *tape_path, struct err *err)
 
 /* -- where it goes -- */
 
-/* Takes the place of nothing, where the file system knows how: else an empty folder at
- * most, for a folder that is not empty stays. */
-static int
-give_name(const char *from, const char *to)
-{
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS)
-        return -errno;
-    return rename(from, to) < 0 ? -errno : 0;
-}
-
 static int
 move(const char *from, const char *to, struct buf *ret_path)
 {
@@ -92,7 +80,7 @@ move(const char *from, const char *to, struct buf *ret_path)
         buf_clear(ret_path);
         r = i == 1 ? buf_puts(ret_path, to) : buf_printf(ret_path, "%s.%u", to, i);
         if (!r)
-            r = give_name(from, buf_str(ret_path));
+            r = file_rename_new(from, buf_str(ret_path));
     }
     if (!r)
         r = file_sync_dir(from);

@@ -387,17 +387,6 @@ write_meta(struct library_import *im, uint64_t end_ns, struct err *err)
     return session_meta_write(file_path(stage_path(im), 1, &path), &meta, true, err);
 }
 
-/* Takes the place of nothing, where the file system knows how. */
-static int
-give_name(const char *from, const char *to)
-{
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS)
-        return -errno;
-    return rename(from, to) < 0 ? -errno : 0;
-}
-
 /* All files to their own names beside each other; or none. */
 static int
 place_outside(struct library_import *im, struct err *err)
@@ -410,7 +399,8 @@ place_outside(struct library_import *im, struct err *err)
     if (r < 0)
         return r;
     for (; !r && done < FILES; done++) {
-        r = give_name(file_path(stage_path(im), done, &from), file_path(out, done, &to));
+        r = file_rename_new(file_path(stage_path(im), done, &from),
+                            file_path(out, done, &to));
         if (r == -ENOENT && siblings[done])
             r = 0; /* there are no snapshots */
     }
