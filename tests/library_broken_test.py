@@ -515,10 +515,7 @@ def has_open(pid, path):
         return False
 
 
-@test
 def a_library_that_stays_locked_ends_in_busy():
-    if not IS_LONG:
-        return  # it takes minutes: ./dev test --long
     with Library() as lib:
         with locked(lib, "locking_mode = EXCLUSIVE"):
             lib.search_tells(BUSY, "locked by another program")
@@ -531,6 +528,8 @@ def a_library_that_stays_locked_ends_in_busy():
         lib.sessions_are_untouched()
 
 
+if IS_LONG:  # it takes minutes
+    test(a_library_that_stays_locked_ends_in_busy)
 try:
     run()
 finally:
