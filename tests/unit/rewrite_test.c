@@ -432,6 +432,42 @@ blocks_without_checksums_stay_readable(void **state)
     sim_release(&d);
 }
 
+static void
+put_data(struct buf *records, uint64_t at, const char *text)
+{
+    struct tape_record rec = { .tag = TAPE_DATA, .ts_ns = 1, .byte_off = at };
+    rec.bytes = (struct view){ (const uint8_t *)text, strlen(text) };
+    tape_record_put(buf_grow(records, tape_record_size(&rec)), &rec);
+}
+
+/* What stands on both sides of bytes that were dropped was never one text. */
+static void
+bytes_that_were_not_recorded_end_the_stream(void **state)
+{
+    (void)state;
+    AUTO(buf) records = { 0 };
+    AUTO(buf) file = { 0 };
+    struct tape_packer packer = { 0 };
+    struct sim_disk d;
+    struct stars stars = { .rng = rng_seed(3), .lag = 700 };
+    struct tape_rewrite_report report;
+    put_data(&records, 0, "before ");
+    put_data(&records, 7, "the gap");
+    put_data(&records, 100, "behind it");
+    struct tape_block block = { .start_ts_ns = 1, .record_count = 3, .is_checked = true };
+    assert_int_equal(
+        tape_block_seal(&block, (struct view){ records.p, records.n }, &packer, 4, &file),
+        0);
+    sim_init(&d);
+    sim_put(&d, KIT_PATH, (struct view){ file.p, file.n });
+    assert_int_equal(run(&d, &stars, &report), 0);
+    assert_int_equal(stars.flushes[0], 2);
+    assert_int_equal(expect_starred(&d, &stars), 1);
+    tape_rewrite_report_release(&report);
+    tape_packer_release(&packer);
+    sim_release(&d);
+}
+
 /* All of it, or an error and no file; the old one is as it was in any case. */
 static void
 fail_at(struct sim_disk *from, int error, bool is_forever, int n, bool *ret_is_hit)
@@ -490,6 +526,7 @@ main(void)
         cmocka_unit_test(a_lost_block_ends_both_streams),
         cmocka_unit_test(segments_and_tails_become_one_file),
         cmocka_unit_test(blocks_without_checksums_stay_readable),
+        cmocka_unit_test(bytes_that_were_not_recorded_end_the_stream),
         cmocka_unit_test(any_call_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
