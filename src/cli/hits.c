@@ -48,7 +48,7 @@ static int
 flush(struct cli_hits *h)
 {
     int r = h->out.failed;
-    if (!r && fwrite(h->out.p, 1, h->out.n, stdout) != h->out.n)
+    if (!r && h->out.n && fwrite(h->out.p, 1, h->out.n, stdout) != h->out.n)
         r = -errno;
     if (!r && h->is_terminal && fflush(stdout) < 0)
         r = -errno;
