@@ -369,6 +369,19 @@ def a_fifo_of_that_name_holds_nobody_up():
 
 # -- rights --
 
+@test
+def a_fifo_beside_it_holds_nobody_up():
+    for ending in ("-wal", "-journal"):
+        with Library() as lib:
+            lib.alone()
+            os.mkfifo(f"{lib.db}{ending}")
+            lib.reads_on("library.db", by=NAMES[:1])
+            lib.search_tells(DAMAGED, "library.db")
+            assert lib.run("index", lib.ids[0]).returncode == DAMAGED
+            lib.is_made_anew()
+            lib.sessions_are_untouched()
+
+
 def as_somebody(lib):
     """What to run commands with, as one whom rights bind; all files are his."""
     binary = lib.a.dir / "ahr-copy"

@@ -16,6 +16,23 @@
 
 static const char *const endings[] = { "-wal", "-shm", "-journal" };
 
+/* SQLite would open whatever is there, and wait for ever at a pipe. A folder it cannot
+ * open, and says so; nor could we remove it. */
+static int
+look_beside(const char *path, struct err *err)
+{
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        AUTO(buf) name = { 0 };
+        struct stat st;
+        if (buf_printf(&name, "%s%s", path, endings[i]) < 0)
+            return err_code(err, -ENOMEM, "cannot open '%s'", path);
+        if (stat(buf_str(&name), &st) == 0 && !S_ISREG(st.st_mode) &&
+            !S_ISDIR(st.st_mode))
+            return store_damaged(path, "what lies beside it is no file", err);
+    }
+    return 0;
+}
+
 int
 store_look(const char *path, struct err *err)
 {
@@ -27,7 +44,8 @@ store_look(const char *path, struct err *err)
     }
     if (!S_ISREG(st.st_mode))
         return store_damaged(path, "it is no file", err);
-    return st.st_size > 0;
+    int r = look_beside(path, err);
+    return r < 0 ? r : st.st_size > 0;
 }
 
 int
