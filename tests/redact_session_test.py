@@ -425,6 +425,15 @@ def a_library_that_cannot_be_read_comes_first():
 
 
 @test
+def a_cache_that_is_no_folder_holds_nothing_up():
+    with Ahr(AHR) as a:
+        home = Stored(a)
+        home.cached.unlink()
+        home.redact(XDG_CACHE_HOME="/dev/null")
+        home.is_clean()
+
+
+@test
 def what_others_have_left_is_swept_also_when_the_files_are_clean():
     with Ahr(AHR) as a:
         home = Stored(a)

@@ -211,16 +211,21 @@ library_keyframes_make(const char *home, const char *id, struct err *err)
 
 /* -- removing -- */
 
+static int
+remove_one(const char *path)
+{
+    bool is_gone = unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR;
+    return is_gone ? 0 : -errno;
+}
+
 /* That file, and what a killed player has left of making it. */
 static int
 remove_both(struct buf *path)
 {
-    int r = unlink(buf_str(path)) < 0 && errno != ENOENT ? -errno : 0;
+    int r = remove_one(buf_str(path));
     if (!r)
         r = buf_puts(path, ".new");
-    if (!r && unlink(buf_str(path)) < 0 && errno != ENOENT)
-        r = -errno;
-    return r;
+    return r < 0 ? r : remove_one(buf_str(path));
 }
 
 int
