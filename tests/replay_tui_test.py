@@ -378,6 +378,19 @@ def it_begins_and_pauses_where_it_is_told():
 
 
 @test
+def paused_it_begins_with_the_picture_that_is_asked_for():
+    place = FILM.index(b"drawn over at 45") + len(b"drawn over at 45")
+    with cinema() as (_, tmux):
+        for start, byte in ((("--from", f"@{place}"), place), ((), 0)):
+            seat = Seat(tmux, COLS, ROWS + 1, "film.ahr", *start, "--paused", "--speed", "4")
+            seat.until(lambda b=byte: seat.status()[0] and max(seat.byte(), 0) == b, "a pause")
+            seat.shows_truth()
+            seat.type("Space")
+            seat.until(lambda b=byte: seat.status()[0] is False and seat.byte() > b, "it plays")
+            seat.leaves()
+
+
+@test
 def what_is_missing_is_told():
     with cinema() as (_, tmux):
         seat = Seat(tmux, 100, 30, str(Path(GOLDEN).resolve() / "gap.ahr"), "--speed", "1000")

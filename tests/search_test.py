@@ -333,10 +333,11 @@ def a_hit_says_when_and_leads_there():
     assert hit["t_ms"] == (stamp - START_NS) // 10**6
     when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(stamp // 10**9))
     assert hit["time"] == f"{when}.{stamp // 10**6 % 1000:03}Z"
-    assert hit["command"] == f"ahr replay {OLD} --from @{hit['last_write_byte']}"
+    assert hit["command"] == f"ahr replay {OLD} --from @{hit['last_write_byte']} --paused"
     command = hit["command"].split()[1:]
+    assert b"100% sure" in a.ok(*command, "--speed", "1000")  # where there is no terminal, it plays
     assert b"100% sure" in a.ok(*command, "--fast")
-    shown = a.ok("replay", OLD, "--fast", "--to", command[-1]).decode()  # the picture there
+    shown = a.ok("replay", OLD, "--fast", "--to", command[3]).decode()  # the picture there
     assert "DROP TABLE" in shown and "100% sure" not in shown
     assert all(h["name"] is None for h in a.search(b"error", "--session", NEW))
 

@@ -85,7 +85,8 @@ put_local_time(struct buf *out, uint64_t ns)
 static void
 put_command(struct buf *out, const struct library_hit *hit)
 {
-    buf_printf(out, "ahr replay %s --from @%" PRIu64, hit->id, hit->write_byte);
+    buf_printf(out, "ahr replay %s --from @%" PRIu64 " --paused", hit->id,
+               hit->write_byte);
 }
 
 /* Its name, or as much of its id as will do. */

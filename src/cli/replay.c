@@ -18,7 +18,7 @@
 
 struct args {
     const char *session, *speed, *idle_limit, *from, *to;
-    bool is_fast, is_raw, is_meta, is_json, has_no_colours;
+    bool is_fast, is_raw, is_meta, is_json, is_paused, has_no_colours;
     int format, order; /* format -1: none */
 };
 
@@ -192,6 +192,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
         return e;
     r.name = r.name ? r.name : "last";
     r.is_json = args.is_json;
+    r.is_paused = args.is_paused;
     r.has_colours = has_colours(&args);
     e = replay(&r, &args, err);
     if (e == ERR_MISSING && r.found.is_live) {
@@ -226,6 +227,8 @@ static const struct cli_option options[] = {
     { "from", 0, CLI_TEXT, offsetof(struct args, from), "T",
       "begin there: seconds, m:ss, h:mm:ss or @BYTE", 0, 0 },
     { "to", 0, CLI_TEXT, offsetof(struct args, to), "T", "end there", 0, 0 },
+    { "paused", 0, CLI_FLAG, offsetof(struct args, is_paused), NULL,
+      "on a terminal: begin with a pause; the space bar plays", 0, 0 },
     { "raw", 0, CLI_FLAG, offsetof(struct args, is_raw), NULL,
       "the recorded bytes as they are, to a terminal, too", 0, 0 },
     { 0 },
@@ -236,7 +239,7 @@ const struct cli_command cli_replay = {
     "[--session SESSION] [SESSION] [--fast] [--no-colors] [--print-meta] [--json] "
     "[--format " CLI_DOCUMENT_FORMATS
     "] [--order visual|position] [--speed X] [--idle-limit S] "
-    "[--from T] [--to T] [--raw]",
+    "[--from T] [--to T] [--paused] [--raw]",
     "play a session again, or show what came of it",
     options,
     run,

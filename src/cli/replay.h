@@ -16,6 +16,7 @@ struct cli_replay {
     struct cli_moment from, to;
     struct cli_pace pace;
     bool has_colours, is_json;
+    bool is_paused; /* at first; of the player on a terminal alone */
 };
 
 /* Each returns an exit status, or an error. */

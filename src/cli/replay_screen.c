@@ -58,6 +58,7 @@ play(struct cli_replay *r, struct play_player *player, const struct play_events 
         .from_byte = r->has_from && r->from.is_byte ? r->from.value : 0,
         .to_ns = r->has_to && !r->to.is_byte ? r->to.value + !r->to.value : 0,
         .to_byte = r->has_to && r->to.is_byte ? r->to.value : 0,
+        .is_paused = r->is_paused,
         .has_colours = r->has_colours,
         .end_note = *r->found.id && cli_is_live(r->found.id)
                         ? "still being recorded: 'ahr watch' goes on from here"

@@ -219,6 +219,8 @@ run(struct tui_film *f)
 {
     uint64_t then_ns = clock_mono_ns();
     int e = tui_deck_init(&f->deck, f->opt, then_ns);
+    if (f->opt->is_paused && f->screen.tty.fd >= 0)
+        tui_deck_pause(&f->deck, true, then_ns);
     while (e >= 0) {
         uint64_t now_ns = clock_mono_ns();
         handle_signals(f);

@@ -20,6 +20,7 @@ struct tui_replay {
     uint64_t idle_limit_ns;           /* 0: none */
     uint64_t from_ns, from_byte;      /* begins there; both 0: at the start */
     uint64_t to_ns, to_byte;          /* pauses there; both 0: at the end */
+    bool is_paused;                   /* at first; where there are keys to go on */
     bool has_colours;                 /* else attributes alone */
     const char *end_note;             /* told at the end; NULL: nothing */
     int in_fd;  /* keys; where it is no terminal, /dev/tty is asked for them */
