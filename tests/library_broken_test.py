@@ -263,6 +263,18 @@ def a_broken_library_is_in_nobodys_way_or_tells():
 
 
 @test
+def a_broken_library_is_told_once_by_the_command():
+    with Library() as lib:
+        lib.db.write_text("these are my notes\n" * 1000)
+        for args in (["show", "first"], ["cat", "first"], ["render", "first"], ["verify", "first", "second"],
+                     ["replay", "--fast", "first"], ["replay", "--format", "txt", "first"],
+                     ["branch-points", "first"], ["rename", "first", "other"], ["index", "first"],
+                     ["search", "x", "--session", "first"]):
+            said = lib.run(*args).stderr.decode()
+            assert said.startswith(f"ahr {args[0]}: ") and said.count("library.db") == 1, (args, said)
+
+
+@test
 def a_newer_library_is_told_and_left_alone():
     with Library() as lib:
         lib.alone()

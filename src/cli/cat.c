@@ -66,7 +66,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
             "or say --raw");
 
     AUTO(library_found) found = { 0 };
-    e = cli_find(&found, argv[0], err);
+    e = cli_find(self, &found, argv[0], err);
     if (e < 0)
         return e;
     struct cli_losses losses = { .command = self, .path = argv[0] };

@@ -38,7 +38,7 @@ static int
 resolve(const char *home, const char *what, struct buf *ids, struct err *err)
 {
     AUTO(library_found) found = { 0 };
-    int r = cli_find(&found, what, err);
+    int r = cli_find(NULL, &found, what, err);
     if (r < 0)
         return r;
     if (!*found.id)

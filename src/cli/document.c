@@ -108,7 +108,7 @@ look_up(struct document *d, struct err *err)
     library_found_release(&d->found);
     play_events_release(&d->events);
     d->found = (struct library_found){ 0 };
-    int r = cli_find(&d->found, d->name, err);
+    int r = cli_find(d->self, &d->found, d->name, err);
     if (r < 0)
         return r;
     read_facts(d);

@@ -27,7 +27,7 @@ static int
 find_id(const char *what, char ret_id[SESSION_ID_LEN + 1], struct err *err)
 {
     AUTO(library_found) found = { 0 };
-    int r = cli_find(&found, what, err);
+    int r = cli_find(NULL, &found, what, err);
     if (r < 0)
         return r;
     if (!*found.id)

@@ -190,7 +190,7 @@ static int
 find_id(const char *what, char ret[SESSION_ID_LEN + 1], struct err *err)
 {
     AUTO(library_found) found = { 0 };
-    int r = cli_find(&found, what, err);
+    int r = cli_find(NULL, &found, what, err);
     if (r < 0)
         return r;
     memcpy(ret, found.id, SESSION_ID_LEN + 1);

@@ -34,7 +34,7 @@ rename_session(const struct cli_command *self, const char *what, const char *nam
     AUTO(buf) home = { .ceiling = PATH_MAX };
     AUTO(library_found) found = { 0 };
     struct redact *redact = NULL;
-    int r = cli_find(&found, what, err);
+    int r = cli_find(NULL, &found, what, err);
     if (r < 0)
         return r;
     if (!*found.id)

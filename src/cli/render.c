@@ -358,7 +358,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
                        "give one session or file at most; see 'ahr render -h'");
     bool is_stdin = !count || !strcmp(argv[0], "-");
     AUTO(library_found) found = { 0 };
-    e = is_stdin ? 0 : cli_find(&found, argv[0], err);
+    e = is_stdin ? 0 : cli_find(self, &found, argv[0], err);
     if (e < 0)
         return e;
     struct render r = { .self = self,

@@ -159,13 +159,14 @@ document(struct cli_replay *r, const struct args *a, struct err *err)
 static int
 replay(struct cli_replay *r, const struct args *a, struct err *err)
 {
-    int e = cli_find(&r->found, r->name, err);
+    bool is_document = a->format >= 0; /* which looks it up again */
+    int e = cli_find(is_document ? NULL : r->self, &r->found, r->name, err);
     if (e < 0)
         return e;
     read_size(r);
     if (a->is_meta)
         return cli_replay_meta(r, err);
-    if (a->format >= 0)
+    if (is_document)
         return document(r, a, err);
     if (a->is_raw)
         return cli_replay_raw(r, err);

@@ -74,12 +74,15 @@ print(struct buf *text, struct err *err)
 }
 
 static int
-find_and_add(struct cli_report *out, const char *what, const struct tape_progress *step,
-             cli_report_fn fn, struct err *err)
+find_and_add(struct cli_report *out, const struct cli_command *self, const char *what,
+             const struct tape_progress *step, cli_report_fn fn, struct err *err)
 {
     AUTO(library_found) found = { 0 };
-    int r = cli_find(&found, what, err);
-    return r < 0 ? r : fn(out, &found, step, err);
+    int r = cli_find(out->is_told ? NULL : self, &found, what, err);
+    if (r < 0)
+        return r;
+    out->is_told = out->is_told || found.why.code;
+    return fn(out, &found, step, err);
 }
 
 static int
@@ -90,7 +93,7 @@ report_one(struct cli_report *out, const struct cli_command *self, const char *w
     struct tape_progress step = { cli_progress_step, &progress };
     size_t before = out->text.n;
     cli_progress_begin(&progress, self, what);
-    int r = find_and_add(out, what, &step, fn, err);
+    int r = find_and_add(out, self, what, &step, fn, err);
     cli_progress_end(&progress);
     if (r < 0) {
         out->text.n = before;

@@ -12,6 +12,7 @@ struct cli_report {
     bool is_json;
     bool is_dry_run;
     bool is_all;      /* those that there are: JSON is an array, however many */
+    bool is_told;     /* why the index is not used */
     struct buf text;  /* so far */
     struct json json; /* into text */
 };

@@ -72,7 +72,7 @@ find_only(struct run *r, struct err *err)
     int e = cli_session_choice(r->self, r->args->session, 0, NULL, &session, err);
     if (e || !session)
         return e;
-    e = cli_find(&r->only, session, err);
+    e = cli_find(NULL, &r->only, session, err);
     if (!e && !*r->only.id)
         e = err_set(err, ERR_USAGE,
                     "'%s' is not in the library; 'ahr import' and 'ahr export --format "

@@ -2,7 +2,6 @@
 #include "cli/session.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "library/reach.h"
@@ -20,13 +19,15 @@ follow(struct buf *path)
 }
 
 int
-cli_find(struct library_found *ret, const char *what, struct err *err)
+cli_find(const struct cli_command *self, struct library_found *ret, const char *what,
+         struct err *err)
 {
     struct library_found f;
     int r = library_find(&f, what, err);
     if (r < 0)
         return r;
-    cli_say_index(NULL, &f.why);
+    if (self)
+        cli_say_index(self, &f.why);
     r = follow(&f.tape_path);
     if (r < 0) {
         library_found_release(&f);
@@ -62,14 +63,8 @@ cli_is_live(const char *id)
 void
 cli_say_index(const struct cli_command *self, const struct err *why)
 {
-    char text[sizeof(why->text)];
-    if (!why->code || why->code == ERR_MISSING)
-        return;
-    memcpy(text, why->text, sizeof(text));
-    if (self)
-        cli_say(self, "%s", text);
-    else
-        fprintf(stderr, "ahr: %s\n", cli_clean(text));
+    if (why->code && why->code != ERR_MISSING)
+        cli_say(self, "%s", why->text);
 }
 
 int

@@ -7,8 +7,10 @@
 #include "library/find.h"
 
 /* library_find(); and for a link where the recording itself lies: its tails and segments
- * are beside it, not beside the link. */
-int cli_find(struct library_found *ret, const char *what, struct err *err);
+ * are beside it, not beside the link. Tells why the index was not used; self NULL: it
+ * does not, for who goes on to use the index and fails for the same reason. */
+int cli_find(const struct cli_command *self, struct library_found *ret, const char *what,
+             struct err *err);
 /* So much of an id will do for a person: the day, and the first part of the UUID. */
 enum { CLI_SHORT_ID = sizeof("2026-11-16-1a2b3c4d") - 1 };
 /* SESSION, given as an operand or by --session; NULL: neither. $AHR_SESSION, which is
@@ -18,8 +20,7 @@ int cli_session_choice(const struct cli_command *c, const char *option, int coun
 /* Is the session with this id being recorded? */
 bool cli_is_live(const char *id);
 
-/* Tells once why the index was not used; nothing when there is none yet. self NULL: in
- * the name of ahr. */
+/* Tells why the index was not used; nothing when there is none yet. */
 void cli_say_index(const struct cli_command *self, const struct err *why);
 
 /* May a session be called so? NULL: it need not be called anything. */

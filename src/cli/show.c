@@ -260,7 +260,7 @@ show(const struct cli_command *self, const struct args *a, const char *what,
     AUTO(library_found) found = { 0 };
     AUTO(library_session) session = { 0 };
     struct err why;
-    int r = cli_find(&found, what, err);
+    int r = cli_find(self, &found, what, err);
     if (r < 0)
         return r;
     if (!*found.id)
