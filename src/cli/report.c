@@ -40,12 +40,17 @@ cli_duration(struct buf *out, uint64_t ns)
         put_pair(out, s / 3600, "h", s / 60 % 60, "m");
     } else if (s >= 60) {
         put_pair(out, s / 60, "m", s % 60, "s");
-    } else {
+    } else if (s >= 10) {
         buf_put_u64(out, s);
-        buf_puts(out, s < 10 ? "." : "");
-        if (s < 10)
-            buf_put_u64(out, ns / 100000000 % 10);
         buf_puts(out, "s");
+    } else if (s) {
+        buf_put_u64(out, s);
+        buf_puts(out, ".");
+        buf_put_u64(out, ns / 100000000 % 10);
+        buf_puts(out, "s");
+    } else {
+        buf_put_u64(out, ns / 1000000);
+        buf_puts(out, "ms");
     }
 }
 

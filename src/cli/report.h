@@ -23,7 +23,7 @@ typedef int (*cli_report_fn)(struct cli_report *out, struct library_found *sessi
 
 /* Appends "1 block", "12,345 blocks"; thing NULL: the number alone. */
 void cli_count(struct buf *out, uint64_t n, const char *thing);
-/* Appends "0.4s", "12s", "3m05s", "1h02m", "2d03h"; what is smaller is cut. */
+/* Appends "18ms", "1.4s", "12s", "3m05s", "1h02m", "2d03h"; what is smaller is cut. */
 void cli_duration(struct buf *out, uint64_t ns);
 /* Appends "512 B", "1.2 kB", "31 MB". */
 void cli_size(struct buf *out, uint64_t bytes);

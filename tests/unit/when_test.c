@@ -182,8 +182,10 @@ spans_and_sizes_are_short(void **state)
         uint64_t ns;
         const char *text;
     } spans[] = {
-        { 0, "0.0s" },
-        { 99999999, "0.0s" },
+        { 0, "0ms" },
+        { 18999999, "18ms" },
+        { SECOND - 1, "999ms" },
+        { SECOND, "1.0s" },
         { 9 * SECOND + 990000000, "9.9s" },
         { 10 * SECOND, "10s" },
         { 59 * SECOND + 999999999, "59s" },
