@@ -151,6 +151,7 @@ def nothing_is_deleted_unless_all_can_be():
         assert "no session or file 'nobody'" in a.fails(3, "delete", "--yes", "a", "nobody", "b")
         assert "which session?" in a.fails(2, "delete", "--yes")
         assert "give --yes" in a.fails(2, "delete", "a")
+        assert "no session or file 'nobody'" in a.fails(3, "delete", "a", "nobody")  # before it would ask
         shutil.copy(GOLDEN / "smallest.ahr", a.dir / "x.ahr")
         assert "is a file" in a.fails(3, "delete", "--yes", "a", "x.ahr")
         assert a.home.tree() == before

@@ -140,14 +140,14 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
         return r;
     if (!count)
         return err_set(err, ERR_USAGE, "which session? see 'ahr delete -h'");
-    if (!a.is_sure && !(isatty(STDIN_FILENO) && isatty(STDERR_FILENO)))
-        return err_set(err, ERR_USAGE,
-                       "there is no terminal to ask on: give --yes to delete for good");
     r = session_home(&home, err);
     for (int i = 0; !r && i < count; i++)
         r = resolve(buf_str(&home), argv[i], &ids, err);
     if (r < 0)
         return r;
+    if (!a.is_sure && !(isatty(STDIN_FILENO) && isatty(STDERR_FILENO)))
+        return err_set(err, ERR_USAGE,
+                       "there is no terminal to ask on: give --yes to delete for good");
     if (!a.is_sure && !is_agreed(buf_str(&home), &ids)) {
         cli_say(self, "nothing is deleted");
         return CLI_FAILED;
