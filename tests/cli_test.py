@@ -50,6 +50,7 @@ def version_help_and_usage():
                      "verify", "watch"):
             assert f"  {name} " in overview
             assert a.ok("help", name) == a.ok(name, "-h") == a.ok(name, "--help")
+            assert b" \n" not in a.ok(name, "-h")
         assert "mirror" not in overview
         assert "for recorders to start" in a.fails(2, "mirror")
         assert "usage: ahr COMMAND" in a.fails(2)
@@ -71,9 +72,13 @@ def ah_agent_is_another_name():
 @test
 def wrong_usage_is_told_with_status_2():
     with Ahr(AHR) as a:
-        assert "unknown option '--jsn'" in a.fails(2, "verify", "--jsn", "x")
+        assert "unknown option '--jsn'; did you mean '--json'?" in a.fails(2, "verify", "--jsn", "x")
+        assert "did you mean '--status'?" in a.fails(2, "list", "--statsu=active")
+        for far in ("zzzzzzzz", "z" * 100, "=x"):
+            assert "; see 'ahr list -h'" in a.fails(2, "list", f"--{far}")
         assert "which session?" in a.fails(2, "verify")
         assert "give -o FILE.ahr" in a.fails(2, "pack")
+        assert a.fails(2, "list", "-n", "x").endswith(": --limit must be a number, not 'x'\n")
         assert "--cols must be a number from 1 to 65535, not '0'" in a.fails(
             2, "pack", "--cols", "0", "-o", "x")
         assert "--sync must be one of none|interval|block|always" in a.fails(

@@ -55,8 +55,8 @@ cli_print_help(const struct cli_command *c)
             snprintf(letter, sizeof(letter), "-%c, ", o->letter);
         snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name, o->arg ? " " : "",
                  o->arg ? o->arg : "");
-        const char *gap = strlen(left) > 22 ? "\n                         " : "";
-        printf("  %-22s %s%s\n", left, gap, o->help);
+        const char *gap = strlen(left) > 22 ? "\n                         " : " ";
+        printf("  %-22s%s%s\n", left, gap, o->help);
     }
     printf("  %-22s %s\n", "-h, --help", "show this");
 }

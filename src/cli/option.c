@@ -9,6 +9,9 @@
 
 #include "base/file.h"
 #include "base/num.h"
+#include "cli/nearest.h"
+
+enum { NAMES_MAX = 64 }; /* of a command's options */
 
 /* Where a value came from. */
 struct origin {
@@ -38,12 +41,14 @@ set_number(const struct cli_option *o, void *at, const char *value,
 {
     uint64_t v;
     struct view text = { (const uint8_t *)value, strlen(value) };
-    if (num_parse(text, o->max, &v) < 0 || v < o->min)
-        return err_set(err, ERR_USAGE,
-                       "%s must be a number from %" PRIu64 " to %" PRIu64 ", not '%s'",
-                       from->text, o->min, o->max, value);
-    memcpy(at, &v, sizeof(v));
-    return 0;
+    if (num_parse(text, o->max, &v) == 0 && v >= o->min)
+        return memcpy(at, &v, sizeof(v)), 0;
+    if (o->max == UINT64_MAX)
+        return err_set(err, ERR_USAGE, "%s must be a number, not '%s'", from->text,
+                       value);
+    return err_set(err, ERR_USAGE,
+                   "%s must be a number from %" PRIu64 " to %" PRIu64 ", not '%s'",
+                   from->text, o->min, o->max, value);
 }
 
 static int
@@ -230,14 +235,32 @@ take(const struct cli_option *o, const char *inline_value, struct cursor *at,
 }
 
 static int
+complain_unknown(const struct cli_command *c, const char *word, size_t len,
+                 struct err *err)
+{
+    const char *names[NAMES_MAX] = { "help" };
+    char name[NAMES_MAX] = "";
+    size_t n = 1;
+    for (const struct cli_option *o = c->options; o && o->name && n < NAMES_MAX; o++)
+        names[n++] = o->name;
+    if (len < sizeof(name))
+        memcpy(name, word, len);
+    const char *near = cli_nearest(name, names, n);
+    if (near)
+        return err_set(err, ERR_USAGE, "unknown option '--%s'; did you mean '--%s'?",
+                       name, near);
+    return err_set(err, ERR_USAGE, "unknown option '--%.*s'; see 'ahr %s -h'", (int)len,
+                   word, c->name);
+}
+
+static int
 take_long(const struct cli_command *c, const char *word, struct cursor *at, void *values,
           struct err *err)
 {
     size_t len = strcspn(word, "=");
     const struct cli_option *o = find(c, word, len);
     if (!o)
-        return err_set(err, ERR_USAGE, "unknown option '--%.*s'; see 'ahr %s -h'",
-                       (int)len, word, c->name);
+        return complain_unknown(c, word, len, err);
     return take(o, word[len] ? word + len + 1 : NULL, at, values, err);
 }
 
