@@ -68,16 +68,19 @@ from_local(const struct tm *wanted)
     return t;
 }
 
-/* So many days before, at the same time of the day. */
+/* So many days before, at that time of the day; NULL: at the same. */
 static int64_t
-days_before(int64_t now_s, int days, bool is_midnight)
+days_before(int64_t now_s, int days, const struct tm *at)
 {
     time_t now = (time_t)now_s;
     struct tm tm;
     if (!localtime_r(&now, &tm))
         return now_s - (int64_t)days * DAY_S;
-    if (is_midnight)
-        tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+    if (at) {
+        tm.tm_hour = at->tm_hour;
+        tm.tm_min = at->tm_min;
+        tm.tm_sec = at->tm_sec;
+    }
     tm.tm_mday -= days;
     time_t utc = timegm(&(struct tm){ .tm_year = tm.tm_year,
                                       .tm_mon = tm.tm_mon,
@@ -111,10 +114,10 @@ parse_ago(const char *p, uint64_t now_ns, int64_t *ret_ns)
         *ret_ns = clamp(now_s - n * HOUR_S, part);
         return 0;
     case 'd':
-        *ret_ns = clamp(days_before(now_s, (int)n, false), part);
+        *ret_ns = clamp(days_before(now_s, (int)n, NULL), part);
         return 0;
     case 'w':
-        *ret_ns = clamp(days_before(now_s, (int)n * 7, false), part);
+        *ret_ns = clamp(days_before(now_s, (int)n * 7, NULL), part);
         return 0;
     default:
         return -EINVAL;
@@ -226,22 +229,48 @@ parse_date(const char *p, int64_t *ret_ns)
     return 0;
 }
 
+/* -- "12:30", "yesterday" -- */
+
+/* The last one there was. */
+static int
+parse_time(const char *p, uint64_t now_ns, int64_t *ret_ns)
+{
+    struct tm tm = { 0 };
+    int64_t part = 0, now_s = (int64_t)(now_ns / SECOND_NS);
+    if (!take_time(&p, &tm, &part) || *p)
+        return -EINVAL;
+    *ret_ns = clamp(days_before(now_s, 0, &tm), part);
+    if ((uint64_t)*ret_ns > now_ns)
+        *ret_ns = clamp(days_before(now_s, 1, &tm), part);
+    return 0;
+}
+
+static int
+parse_word(const char *text, uint64_t now_ns, int64_t *ret_ns)
+{
+    const struct tm midnight = { 0 };
+    int64_t now_s = (int64_t)(now_ns / SECOND_NS);
+    if (!strcmp(text, "now"))
+        *ret_ns = clamp(now_s, (int64_t)(now_ns % SECOND_NS));
+    else if (!strcmp(text, "today"))
+        *ret_ns = clamp(days_before(now_s, 0, &midnight), 0);
+    else if (!strcmp(text, "yesterday"))
+        *ret_ns = clamp(days_before(now_s, 1, &midnight), 0);
+    else
+        return -EINVAL;
+    return 0;
+}
+
 int
 cli_when_parse(const char *text, uint64_t now_ns, uint64_t *ret_ns, struct err *err)
 {
-    int64_t ns = 0, now_s = (int64_t)(now_ns / SECOND_NS);
-    int r = 0;
-    if (!strcmp(text, "today"))
-        ns = clamp(days_before(now_s, 0, true), 0);
-    else if (!strcmp(text, "yesterday"))
-        ns = clamp(days_before(now_s, 1, true), 0);
-    else if (parse_ago(text, now_ns, &ns) < 0)
-        r = parse_date(text, &ns);
-    if (r < 0)
+    int64_t ns = 0;
+    if (parse_word(text, now_ns, &ns) < 0 && parse_ago(text, now_ns, &ns) < 0 &&
+        parse_time(text, now_ns, &ns) < 0 && parse_date(text, &ns) < 0)
         return err_set(err, ERR_USAGE,
                        "'%s' is no date: give 2026-11-16, 2026-11-16T02:13 (with Z or "
-                       "+01:00, else local time), 30m, 12h, 7d or 2w for so long ago, "
-                       "today or yesterday",
+                       "+01:00, else local time), 12:30, 30m, 12h, 7d or 2w for so long "
+                       "ago, now, today or yesterday",
                        text);
     *ret_ns = (uint64_t)ns;
     return 0;

@@ -4,9 +4,10 @@
  *
  * `2026-11-16` (its first instant), `2026-11-16T02:13`, `2026-11-16 02:13:05.5`, the
  * times also with `Z` or `+01:00` behind them, else of the local zone; `90s`, `30m`,
- * `12h`, `7d`, `2w` ago; `today`, `yesterday`. Days and weeks go by the calendar: the
- * same time of the day, whether clocks were changed between or not. Of an hour that
- * occurs twice the first is meant, and for a time that does not occur that of the change.
+ * `12h`, `7d`, `2w` ago; `12:30`, `12:30:15` of the local zone, the last that there was;
+ * `now`, `today`, `yesterday`. Days and weeks go by the calendar: the same time of the
+ * day, whether clocks were changed between or not. Of an hour that occurs twice the first
+ * is meant, and for a time that does not occur that of the change.
  */
 #ifndef CLI_WHEN_H
 #define CLI_WHEN_H

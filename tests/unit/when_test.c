@@ -73,7 +73,13 @@ what_is_no_date_is_refused(void **state)
     (void)state;
     static const char *const all[] = {
         "",
-        "now",
+        "Now",
+        "24:00",
+        "9:30",
+        "12:60",
+        "12:30:",
+        "12:30Z",
+        "12:30x",
         "2026",
         "2026-11",
         "2026-13-01",
@@ -126,6 +132,27 @@ so_long_ago_is_counted_from_now(void **state)
     assert_int_equal(parse("999999w", now), 1);
     assert_int_equal(parse("today", now), parse("2026-11-16", now));
     assert_int_equal(parse("yesterday", now), parse("2026-11-15", now));
+}
+
+static void
+a_time_alone_is_the_last_one_there_was(void **state)
+{
+    (void)state;
+    set_zone(BERLIN);
+    const uint64_t now = parse("2026-11-16T12:30:10", 0) / SECOND;
+    assert_int_equal(parse("now", now), now * SECOND);
+    assert_int_equal(parse("00:00", now), parse("2026-11-16", 0));
+    assert_int_equal(parse("12:30", now), parse("2026-11-16T12:30", 0));
+    assert_int_equal(parse("12:30:10", now), now * SECOND);
+    assert_int_equal(parse("12:30:10.5", now), parse("2026-11-15T12:30:10.5", 0));
+    assert_int_equal(parse("12:30:15", now), parse("2026-11-15T12:30:15", 0));
+    assert_int_equal(parse("23:59", now), parse("2026-11-15T23:59", 0));
+    /* The day before has 25 hours. */
+    assert_int_equal(parse("23:00", parse("2026-10-26T12:00", 0) / SECOND),
+                     parse("2026-10-25T23:00", 0));
+    assert_int_equal(parse("13:00", parse("2026-10-25T12:00", 0) / SECOND),
+                     parse("2026-10-24T13:00", 0));
+    assert_int_equal(parse("12:30", 0), 1);
 }
 
 static void
@@ -230,6 +257,7 @@ main(void)
         cmocka_unit_test(dates_and_times_are_read),
         cmocka_unit_test(what_is_no_date_is_refused),
         cmocka_unit_test(so_long_ago_is_counted_from_now),
+        cmocka_unit_test(a_time_alone_is_the_last_one_there_was),
         cmocka_unit_test(days_are_those_of_the_calendar),
         cmocka_unit_test(an_hour_that_comes_twice_is_its_first_one),
         cmocka_unit_test(a_day_begins_also_where_there_is_no_midnight),
