@@ -25,6 +25,21 @@ err_set(struct err *err, int code, const char *fmt, ...)
     return code;
 }
 
+static const char *
+reason(int code)
+{
+    switch (code) {
+    case ERR_DAMAGED:
+        return "it is damaged";
+    case ERR_BUSY:
+        return "somebody else is at it";
+    case ERR_LIMIT:
+        return "it is too long or too large";
+    default:
+        return strerror(-code);
+    }
+}
+
 __attribute__((format(printf, 3, 0))) static int
 with_reason(struct err *err, int code, const char *fmt, va_list ap)
 {
@@ -32,7 +47,7 @@ with_reason(struct err *err, int code, const char *fmt, va_list ap)
     if (err) {
         fill(err, told, fmt, ap);
         size_t n = strlen(err->text);
-        snprintf(err->text + n, sizeof(err->text) - n, ": %s", strerror(-code));
+        snprintf(err->text + n, sizeof(err->text) - n, ": %s", reason(code));
     }
     return told;
 }

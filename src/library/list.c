@@ -283,7 +283,9 @@ walk(struct listing *l)
     };
     int r = l->store ? store_sessions(l->store, &filter, pass_row, l, &l->counts->why)
                      : 0;
-    if (r < 0 && !l->failed)
+    bool is_all = l->store && !filter.status && !filter.since_ns && !filter.until_ns;
+    /* Rows that a damaged index has and does not tell of are sessions all the same. */
+    if ((r < 0 && !l->failed) || (!r && is_all && !l->is_over))
         r = do_without(l);
     if (!r && !l->is_over)
         r = hand_over_waiting(l, 0);

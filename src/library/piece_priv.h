@@ -16,7 +16,7 @@
 #include "tape/brotli.h"
 
 enum {
-    PIECE_BYTES = 64 << 10,   /* of text, about */
+    PIECE_BYTES = 16 << 10,   /* of text, about */
     PIECE_LINE_MAX = 1 << 20, /* a longer line is cut */
     PIECE_RAW_MAX = 16 << 20, /* unpacked, whatever is claimed */
 };

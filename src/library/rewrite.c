@@ -44,6 +44,7 @@ struct rewrite {
     struct store *store;
     struct store *beside; /* keeps others from making the library anew */
     struct library_rewritten done;
+    bool is_exchanged; /* the new folder stands in the place of the old one */
 };
 
 static int
@@ -283,6 +284,7 @@ exchange(struct rewrite *w, struct err *err)
     if (r < 0)
         return r;
     /* From here on nothing is taken back: to go on is the way to an end. */
+    w->is_exchanged = true;
     if (fsync(w->sessions_fd) < 0 && errno != EINVAL)
         r = err_sys(err, "cannot write '%s/sessions' to the disk", w->home);
     int removed = tree_remove(w->sessions_fd, file_name(buf_str(&old)));
@@ -349,6 +351,13 @@ change(struct rewrite *w, struct err *err)
     return r < 0 || !removed ? r : err_set(err, removed, "%s", ignored.text);
 }
 
+/* What fails behind the exchange stops nothing: the first of it is told. */
+static int
+first_error(int r, int next, const struct err *why, struct err *err)
+{
+    return r < 0 || next >= 0 ? r : err_set(err, next, "%s", why->text);
+}
+
 int
 library_rewrite(const char *home, const char *id, const struct library_rewrite *rw,
                 struct library_rewritten *ret, struct err *err)
@@ -364,13 +373,15 @@ library_rewrite(const char *home, const char *id, const struct library_rewrite *
         r = open_library(&w, err);
     if (!r)
         r = change(&w, err);
-    if (!r)
-        r = remove_keyframes(&w, err);
-    if (r < 0)
+    if (r < 0 && !w.is_exchanged)
         return r;
+    struct err why;
+    int e = remove_keyframes(&w, &why);
+    r = first_error(r, e, &why, err);
     let_go(&w.new_fd);
     let_go(&w.hold_fd); /* who indexes it holds it */
-    r = put_back(&w, err);
+    e = put_back(&w, &why);
+    r = first_error(r, e, &why, err);
     look_elsewhere(&w);
     if (!r)
         *ret = w.done;

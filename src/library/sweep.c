@@ -67,6 +67,8 @@ sweep(const char *home, int dir_fd, const char *prefix, const char *id, bool can
     if (place < 0 && place != ERR_MISSING)
         return;
     int fd = lock_folder(dir_fd, name);
+    if (fd == -ENOTDIR || fd == -ELOOP) /* no folder: nobody of ours has made it */
+        (void)unlinkat(dir_fd, name, 0);
     if (fd >= 0) {
         take_away(dir_fd, name, id, can_return);
         close(fd);

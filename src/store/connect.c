@@ -78,7 +78,8 @@ store_connect(struct store *s, const char *params, struct err *err)
     static const char reader[] = "PRAGMA query_only = ON;";
     static const char writer[] =
         "PRAGMA secure_delete = ON; PRAGMA synchronous = NORMAL;"
-        "PRAGMA cache_size = -16384; PRAGMA journal_size_limit = 67108864;";
+        "PRAGMA cache_size = -16384; PRAGMA journal_size_limit = 67108864;"
+        "PRAGMA wal_autocheckpoint = 4000;"; /* each waits for the disk */
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
     AUTO(buf) uri = { 0 };
     if (put_uri(&uri, s->path, params) < 0)
