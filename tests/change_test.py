@@ -259,6 +259,19 @@ def what_was_left_half_done_is_ended_by_the_next():
 
 
 @test
+def what_is_no_folder_under_a_hidden_name_is_in_nobodys_way():
+    with Library(AHR) as a:
+        outside = a.dir / "outside"
+        outside.mkdir()
+        (outside / "file").touch()
+        (a.sessions / f".gone-{A}").symlink_to(outside)
+        (a.sessions / f".new-{B}").touch()
+        a.ok("delete", "--yes", A)
+        assert a.ids() == [C, B]
+        assert sorted(os.listdir(a.sessions)) == [B, C] and (outside / "file").exists()
+
+
+@test
 def a_full_disk_is_no_reason_to_keep_a_session():
     with Library(AHR) as a, mounted(a.dir / "disk", "-t", "tmpfs", "-o", "size=2m", "tmpfs"):
         a.index()

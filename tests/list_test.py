@@ -274,6 +274,19 @@ def a_broken_index_is_told_of_and_done_without():
 
 
 @test
+def a_row_that_the_index_does_not_tell_hides_no_session():
+    with Library(AHR) as a:
+        ids = some(a)
+        a.index()
+        for change in ("started_at_ns = 'x'", "key = -key"):
+            with contextlib.closing(sqlite3.connect(a.db)) as db:
+                db.execute(f"UPDATE sessions SET {change} WHERE id = ?", (ids[1],))
+                db.commit()
+            assert sorted(a.ids()) == sorted(ids), change
+            a.ok("reindex")
+
+
+@test
 def show_tells_what_there_is_and_what_to_do():
     with Library(AHR) as a:
         ids = some(a)

@@ -112,6 +112,7 @@ static int
 delete_all(const struct cli_command *self, const char *home, const struct buf *ids)
 {
     int worst = CLI_DONE;
+    library_sweep(home); /* what a killed one has left has the name that we need */
     for (size_t at = 0; at < ids->n; at += SESSION_ID_LEN + 1) {
         const char *id = (const char *)ids->p + at;
         struct err err = { 0 };
@@ -125,7 +126,6 @@ delete_all(const struct cli_command *self, const char *home, const struct buf *i
         if (r < 0 && !worst)
             worst = (int)cli_exit_status(r);
     }
-    library_sweep(home);
     return worst;
 }
 
