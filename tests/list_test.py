@@ -125,7 +125,7 @@ def filters_leave_what_fits():
             assert a.ids("--since", "1s") == []
         assert "is no date" in a.fails(2, "list", "--since", "soon")
         assert "--status must be one of" in a.fails(2, "list", "--status", "dead")
-        assert "takes no session" in a.fails(2, "list", "x")
+        assert "takes no session; did you mean 'ahr show x'?" in a.fails(2, "list", "x")
 
 
 @test

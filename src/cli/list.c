@@ -202,7 +202,8 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     if (r)
         return r;
     if (count)
-        return err_set(err, ERR_USAGE, "list takes no session; see 'ahr list -h'");
+        return err_set(err, ERR_USAGE,
+                       "list takes no session; did you mean 'ahr show %s'?", argv[0]);
     r = parse_filters(&a, l.now_ns, &what, err);
     if (!r)
         r = session_home(&home, err);
