@@ -253,6 +253,10 @@ def what_was_left_half_done_is_ended_by_the_next():
         shutil.copytree(a.sessions / f".old-{B}", a.sessions / B)
         assert a.ids() == [C, B]
         assert sorted(os.listdir(a.sessions)) == sorted([B, C, ".gone-x"])
+        for command in (["recover", "--all"], ["index", "--all"], ["reindex"]):  # who mends mends this, too
+            os.rename(a.sessions / B, a.sessions / f".old-{B}")
+            a.ok(*command)
+            assert sorted(os.listdir(a.sessions)) == sorted([B, C, ".gone-x"]), command
         shutil.copytree(a.sessions / B, a.sessions / f".gone-{B}")  # under the name that it is to get
         a.ok("delete", "--yes", B)
         assert sorted(os.listdir(a.sessions)) == sorted([C, ".gone-x"])

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "library/change.h"
+
 static int
 collect(struct buf *ids, const char *home, const char *kind, const char *prefix,
         bool *ret_has_left)
@@ -39,10 +41,16 @@ ids_collect(struct buf *ids, const char *home, const char *kind, const char *pre
 }
 
 int
-ids_collect_all(struct buf *ids, const char *home, const char *kind, bool *ret_has_left)
+ids_collect_stored(struct buf *ids, const char *home)
 {
-    *ret_has_left = false;
-    return collect(ids, home, kind, "", ret_has_left);
+    size_t had = ids->n;
+    bool has_left = false;
+    int r = collect(ids, home, "sessions", "", &has_left);
+    if (r < 0 || !has_left)
+        return r;
+    library_sweep(home);
+    ids->n = had;
+    return ids_collect(ids, home, "sessions", "");
 }
 
 static int

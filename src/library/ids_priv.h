@@ -14,10 +14,9 @@ enum { IDS_STEP = SESSION_ID_LEN + 1 };
 /* Appends the ids in <home>/<kind> that begin with prefix; a folder that is missing has
  * none. One that cannot be read is an error: its sessions are not gone. */
 int ids_collect(struct buf *ids, const char *home, const char *kind, const char *prefix);
-/* The same for all of them; *ret_has_left: is there what a killed change has left under a
- * hidden name (library_sweep())? */
-int ids_collect_all(struct buf *ids, const char *home, const char *kind,
-                    bool *ret_has_left);
+/* All of <home>/sessions. What a killed change has left there is ended first
+ * (library_sweep()): what it had put away counts, too. */
+int ids_collect_stored(struct buf *ids, const char *home);
 /* The oldest day first, each once. */
 void ids_sort(struct buf *ids);
 const char *ids_at(const struct buf *ids, size_t i);

@@ -14,7 +14,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "library/change.h"
 #include "library/ids_priv.h"
 #include "library/index.h"
 #include "session/folder.h"
@@ -223,19 +222,6 @@ do_without(struct listing *l)
 
 /* -- all -- */
 
-/* What a killed change has put away is put back first: it counts, too. */
-static int
-collect_stored(struct listing *l)
-{
-    bool has_left;
-    int r = ids_collect_all(&l->stored, l->home, "sessions", &has_left);
-    if (r < 0 || !has_left)
-        return r;
-    library_sweep(l->home);
-    buf_clear(&l->stored);
-    return ids_collect(&l->stored, l->home, "sessions", "");
-}
-
 /* In this order: one that ends meanwhile moves from the first to the second. */
 static int
 collect(struct listing *l)
@@ -243,7 +229,7 @@ collect(struct listing *l)
     AUTO(buf) damaged = { 0 };
     int r = ids_collect(&l->live, l->home, "live", "");
     if (!r)
-        r = collect_stored(l);
+        r = ids_collect_stored(&l->stored, l->home);
     if (!r)
         r = ids_set_init(&l->set, &l->stored);
     (void)ids_collect(&damaged, l->home, "damaged", ""); /* they are only counted */

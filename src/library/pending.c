@@ -34,7 +34,7 @@ library_pending(struct store *s, const char *home, struct buf *ret_missing,
     int r = s ? store_ids(s, &known, err) : 0;
     if (r < 0)
         return r;
-    r = ids_collect(&there, home, "sessions", "");
+    r = ids_collect_stored(&there, home);
     ids_sort(&there);
     ids_sort(&known);
     if (!r)

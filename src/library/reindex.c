@@ -126,7 +126,7 @@ library_reindex(const char *home, struct redact *redact, library_each_fn each, v
     struct store *s;
     int r = library_db_path(home, &path);
     if (!r)
-        r = ids_collect(&re.ids, home, "sessions", "");
+        r = ids_collect_stored(&re.ids, home);
     if (r < 0)
         return err_code(err, r, "cannot list the sessions in '%s'", home);
     if (access(home, F_OK) < 0 && errno == ENOENT)
