@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* pending.c -- what there is to index, and the way through a list of sessions. */
-#include "library/change.h"
 #include "library/ids_priv.h"
 #include "library/index_priv.h"
 #include "session/folder.h"
@@ -67,7 +66,6 @@ library_index_pending(struct store *s, const char *home, struct redact *redact,
 {
     AUTO(buf) missing = { 0 };
     AUTO(buf) gone = { 0 };
-    library_sweep(home); /* what a killed change has left may be a session */
     int r = library_pending(s, home, &missing, &gone, err);
     for (size_t i = 0; !r && i < ids_count(&gone); i++)
         r = index_drop(s, ids_at(&gone, i), err);
