@@ -183,6 +183,18 @@ file_lock(int fd, bool is_shared, uint64_t deadline_ns)
     return 0;
 }
 
+int
+file_locked(int fd)
+{
+    if (fd < 0)
+        return -errno;
+    int r = file_lock(fd, false, 0);
+    if (!r)
+        return fd;
+    close(fd);
+    return r;
+}
+
 bool
 file_is_at(int fd, const char *path)
 {

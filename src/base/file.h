@@ -37,6 +37,9 @@ const char *file_name(const char *path);
  * passed, or -errno.
  */
 int file_lock(int fd, bool is_shared, uint64_t deadline_ns);
+/* For what open() has just returned: alone and at once. The descriptor, or ERR_BUSY or
+ * -errno; then it is closed. */
+int file_locked(int fd);
 /* Takes the place of nothing, where the file system knows how; else of a file, or of an
  * empty folder, that came at this moment. -EEXIST or -ENOTEMPTY: there is something. */
 int file_rename_new(const char *from, const char *to);

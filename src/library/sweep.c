@@ -31,14 +31,8 @@ enum { NAME_MAX_LEN = sizeof(SESSION_GONE) + SESSION_ID_LEN };
 static int
 lock_folder(int dir_fd, const char *name)
 {
-    int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    int r = file_lock(fd, false, 0);
-    if (!r)
-        return fd;
-    close(fd);
-    return r;
+    return file_locked(
+        openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 static bool

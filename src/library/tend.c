@@ -50,15 +50,8 @@ take_lock(const char *home)
     AUTO(buf) path = { .ceiling = PATH_MAX };
     if (buf_printf(&path, "%s/library.tend", home) < 0)
         return -ENAMETOOLONG;
-    int fd = open(buf_str(&path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
-                  0600);
-    if (fd < 0)
-        return -errno;
-    int r = file_lock(fd, false, 0);
-    if (!r)
-        return fd;
-    close(fd);
-    return r;
+    return file_locked(open(
+        buf_str(&path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
 }
 
 /* Was the same begun a short while ago? A clock that was set back is no reason to wait.

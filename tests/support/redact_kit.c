@@ -290,3 +290,15 @@ kit_check_all(struct redact *r, const char *const *samples, struct redact_option
     for (; *samples; samples++)
         kit_check(r, *samples, opt);
 }
+
+struct term *
+kit_shown(const struct buf *bytes, unsigned cols)
+{
+    struct term_options opt = term_options_default();
+    opt.cols = cols;
+    opt.rows = 12;
+    struct term *t = term_new(&opt);
+    assert_non_null(t);
+    term_feed(t, bytes->p, bytes->n, 0);
+    return t;
+}

@@ -14,6 +14,7 @@
 #define REDACT_KIT_H
 
 #include "redact/redact.h"
+#include "term/term.h"
 
 enum { KIT_FINDS_MAX = 64 };
 
@@ -49,5 +50,7 @@ void kit_check_all(struct redact *r, const char *const *samples,
                    struct redact_options opt);
 /* What came and what should have; fails the test when they differ. */
 void kit_same(struct view got, struct view want, const char *what);
+/* A terminal of that many columns and twelve rows that was fed with these bytes. */
+struct term *kit_shown(const struct buf *bytes, unsigned cols);
 
 #endif

@@ -319,18 +319,6 @@ one_rule_is_applied_and_no_other(void **state)
 
 /* -- against the terminal: gone from each row, and laid out as before -- */
 
-static struct term *
-shown(const struct buf *bytes, unsigned cols)
-{
-    struct term_options opt = term_options_default();
-    opt.cols = cols;
-    opt.rows = 12;
-    struct term *t = term_new(&opt);
-    assert_non_null(t);
-    term_feed(t, bytes->p, bytes->n, 0);
-    return t;
-}
-
 /* All rows, oldest first; those that go on in the next are joined. */
 static void
 read_rows(const struct term *t, struct buf *out)
@@ -493,7 +481,8 @@ check_round(struct redact *r, struct round *rd, uint32_t *rng)
     assert_int_equal(mask(r, opt, in, 9, rng, &cut), finds);
     kit_same((struct view){ cut.p, cut.n }, (struct view){ rd->out.p, rd->out.n }, "cut");
     assert_int_equal(rd->out.n, in.n);
-    struct term *plain = shown(&rd->in, rd->cols), *masked = shown(&rd->out, rd->cols);
+    struct term *plain = kit_shown(&rd->in, rd->cols),
+                *masked = kit_shown(&rd->out, rd->cols);
     same_layout(plain, masked);
     read_rows(plain, &plain_rows);
     read_rows(masked, &rows);

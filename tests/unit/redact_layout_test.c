@@ -17,18 +17,6 @@
 #include "support/rng.h"
 #include "term/term.h"
 
-static struct term *
-shown(const struct buf *bytes, unsigned cols)
-{
-    struct term_options opt = term_options_default();
-    opt.cols = cols;
-    opt.rows = 12;
-    struct term *t = term_new(&opt);
-    assert_non_null(t);
-    term_feed(t, bytes->p, bytes->n, 0);
-    return t;
-}
-
 static bool
 is_text(const struct term_cell *c, const char *text)
 {
@@ -86,7 +74,7 @@ masked_cells(struct redact *r, const char *sample, unsigned cols)
     kit_expand(&in, sample, &rng);
     kit_run(r, opt, (struct view){ in.p, in.n }, 5, &out, NULL);
     assert_int_equal(in.n, out.n);
-    struct term *plain = shown(&in, cols), *masked = shown(&out, cols);
+    struct term *plain = kit_shown(&in, cols), *masked = kit_shown(&out, cols);
     int stars = compare(plain, masked, sample);
     term_free(plain);
     term_free(masked);
