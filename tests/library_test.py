@@ -213,6 +213,7 @@ def what_cannot_be_read_at_all_goes_to_damaged():
         assert bytes(tail) in [p.read_bytes() for p in (home.dir / "damaged" / OLD).iterdir()]
         assert meta_of(home.dir / "damaged" / OLD)["status"] == "interrupted"
         assert a.run("recover", "--all").stderr == b"ahr recover: nothing to recover\n"
+        assert f"nothing of session '{OLD}' can be read: see '" in a.fails(3, "show", OLD)
 
 
 @test

@@ -61,8 +61,14 @@ static int
 find_id(struct library_found *ret, const char *home, const char *id, struct err *err)
 {
     AUTO(buf) dir = { .ceiling = PATH_MAX };
-    if (!locate(home, id, &dir, &ret->is_live))
+    if (!locate(home, id, &dir, &ret->is_live)) {
+        buf_clear(&dir);
+        if (buf_printf(&dir, "%s/damaged/%s", home, id) == 0 && is_folder(buf_str(&dir)))
+            return err_set(err, ERR_MISSING,
+                           "nothing of session '%s' can be read: see '%s'", id,
+                           buf_str(&dir));
         return err_set(err, ERR_MISSING, "no session '%s'", id);
+    }
     int r = session_folder_paths(buf_str(&dir), &ret->tape_path, &ret->meta_path);
     if (r == ERR_DAMAGED)
         return err_set(err, r, "'%s/out-file' names no file", buf_str(&dir));
