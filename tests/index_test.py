@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
-from support.processes import wait_for
+from support.processes import open_files, wait_for
 from support.secrets import Templates
 from support.sessions import Home, session_id
 from support.tap import run, test
@@ -323,10 +323,8 @@ def what_changes_while_reindex_runs_is_in_the_new_one_as_it_is_then():
         going = a.popen("reindex", "--json", stdout=subprocess.PIPE)
         held = os.open(home.dir / "sessions" / made[9], os.O_RDONLY)
         try:
-            fds = Path(f"/proc/{going.pid}/fd")
             lock = str(home.dir / "library.db.lock")
-            wait_for(lambda: any(os.path.realpath(fd) == lock for fd in fds.iterdir()),
-                     "reindex does not wait for the readers")
+            wait_for(lambda: lock in open_files(going.pid), "reindex does not wait for the readers")
             shutil.rmtree(home.dir / "sessions" / made[0])
             meta = home.dir / "sessions" / made[1] / "session.meta.json"
             meta.with_suffix(".new").write_text(json.dumps({**FACTS, "name": "renamed"}))

@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support import library
 from support.nobody import NOBODY
-from support.processes import state, wait_for
+from support.processes import open_files, state, wait_for
 from support.recorder import IS_LONG, IS_SANITIZED, Tended
 from support.tap import Skip, run, test
 
@@ -533,11 +533,7 @@ def whoever_changes_a_locked_library_waits_for_it():
 
 
 def has_open(pid, path):
-    try:
-        return state(pid) == "S" and any(os.readlink(f"/proc/{pid}/fd/{fd}") == str(path)
-                                         for fd in os.listdir(f"/proc/{pid}/fd"))
-    except OSError:
-        return False
+    return state(pid) == "S" and str(path) in open_files(pid)
 
 
 def a_library_that_stays_locked_ends_in_busy():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """processes.py -- what /proc says about processes, and waiting for a condition."""
 
+import contextlib
 import os
 import signal
 import time
@@ -77,6 +78,18 @@ def command(pid):
             return file.read().rstrip("\n")
     except (FileNotFoundError, ProcessLookupError):
         return None
+
+
+def open_files(pid):
+    """The paths of what it has open just now; none when it is gone."""
+    found = set()
+    try:
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):  # closed meanwhile
+                found.add(os.readlink(f"/proc/{pid}/fd/{fd}"))
+    except OSError:
+        pass
+    return found
 
 
 def with_home(home, with_doubtful=False):

@@ -20,7 +20,7 @@ from struct import unpack_from
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import ahr_reader
 from support.ahr import Ahr
-from support.processes import children, describe, is_gone, kill, wait_for, with_home
+from support.processes import open_files, children, describe, is_gone, kill, wait_for, with_home
 from support.terminal import Shell, Terminal, plain_signals
 
 IS_SANITIZED = "--sanitized" in sys.argv
@@ -69,14 +69,8 @@ class Recorder(Ahr):
     def live_host(self):
         """The host's pid, whoever has started it: it alone has the lock open."""
         lock = str(self.live() / "lock")
-
-        def has_lock(pid):
-            try:
-                return any(os.readlink(f"/proc/{pid}/fd/{fd}") == lock
-                           for fd in os.listdir(f"/proc/{pid}/fd"))
-            except OSError:
-                return False
-        host = wait_for(lambda: [p for p in self.processes() if has_lock(p)], "there is no host")[0]
+        host = wait_for(lambda: [p for p in self.processes() if lock in open_files(p)],
+                        "there is no host")[0]
         self._hosts.add(host)
         return host
 

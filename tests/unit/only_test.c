@@ -395,8 +395,7 @@ static const char *const quiet[] = {
     "\x1b[X",
     "\x1b[P",
     "\x1b[@",
-    "\x1b"
-    "7",
+    "\0337",
     "",
 };
 
