@@ -20,7 +20,8 @@ from struct import unpack_from
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import ahr_reader
 from support.ahr import Ahr
-from support.processes import open_files, children, describe, is_gone, kill, wait_for, with_home
+from support.processes import (children, describe, is_gone, kill, open_files, wait_for,
+                               with_home)
 from support.terminal import Shell, Terminal, plain_signals
 
 IS_SANITIZED = "--sanitized" in sys.argv
