@@ -312,6 +312,23 @@ def reindex_tells_what_it_cannot_read_and_goes_on():
 
 
 @test
+def what_a_killed_reindex_has_left_goes_with_the_next_index():
+    with Ahr(AHR) as a:
+        home = Home(a)
+        some(home, 1)
+        left = [home.dir / f"library.db.new{ending}" for ending in ("", "-journal", ".lock")]
+        for path in left:
+            path.touch()
+        maker = os.open(left[2], os.O_RDWR)
+        fcntl.flock(maker, fcntl.LOCK_EX)
+        a.ok("index", "--all")
+        assert all(path.exists() for path in left)  # somebody is at it
+        os.close(maker)
+        a.ok("index", "--all")
+        assert not any(path.exists() for path in left)
+
+
+@test
 def what_changes_while_reindex_runs_is_in_the_new_one_as_it_is_then():
     with Ahr(AHR) as a:
         home = Home(a)

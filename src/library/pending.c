@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pending.c -- what there is to index, and the way through a list of sessions. */
+#include <limits.h>
+
 #include "library/ids_priv.h"
 #include "library/index_priv.h"
 #include "session/folder.h"
@@ -66,6 +68,9 @@ library_index_pending(struct store *s, const char *home, struct redact *redact,
 {
     AUTO(buf) missing = { 0 };
     AUTO(buf) gone = { 0 };
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    if (library_db_path(home, &path) >= 0)
+        store_sweep(buf_str(&path));
     int r = library_pending(s, home, &missing, &gone, err);
     for (size_t i = 0; !r && i < ids_count(&gone); i++)
         r = index_drop(s, ids_at(&gone, i), err);

@@ -172,6 +172,8 @@ int store_check(struct store *s, struct err *err);
 /* A new, empty one beside it, for filling; nobody else sees it until the swap. Closed
  * without one it is gone; what is left of a killed one is removed. */
 int store_new_beside(struct store **ret, const char *path, struct err *err);
+/* Removes what a killed one has left, unless one is being made right now. */
+void store_sweep(const char *path);
 /* Of one made beside: nobody has the library at path open any more, or opens it, until s
  * is closed or has taken its place. Waits for those who have. What was changed there up
  * to now can so be told for certain, and brought into s. */

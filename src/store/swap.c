@@ -30,6 +30,18 @@ store_new_beside(struct store **ret, const char *path, struct err *err)
     return r;
 }
 
+void
+store_sweep(const char *path)
+{
+    AUTO(buf) name = { 0 };
+    if (buf_printf(&name, "%s.new", path) < 0 || access(buf_str(&name), F_OK) < 0)
+        return;
+    struct store *left = store_new(buf_str(&name), true, 0);
+    if (left)
+        (void)store_lock_new(left, NULL); /* with it, closing removes all */
+    store_close(left);
+}
+
 /* The caller has the lock of `to` alone. */
 int
 store_place(const char *from, const char *to, struct err *err)
