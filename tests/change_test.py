@@ -288,6 +288,9 @@ def a_full_disk_is_no_reason_to_keep_a_session():
                 while full.write(bytes(4096)):
                     pass
         env = {"AHR_HOME": str(home)}
+        for look in (("list",), ("search", "zz")):
+            done = a.run(*look, env=env)
+            assert done.returncode == 0 and b"No space" not in done.stderr, done
         assert "No space left" in a.fails(1, "rename", A, "other", env=env)
         a.ok("delete", "--yes", A, env=env)
         assert sorted(os.listdir(home / "sessions")) == [B, C]

@@ -56,17 +56,34 @@ is_in_unwritable_folder(const struct store *s)
     return access(buf_str(&dir), W_OK) < 0 && (errno == EACCES || errno == EROFS);
 }
 
+/* Nor has a full disk. There others could write, unless we have it alone. */
+static bool
+is_alone_on_full_disk(struct store *s, int r)
+{
+    return r == -ENOSPC && s->lock_fd >= 0 && file_lock(s->lock_fd, false, 0) == 0;
+}
+
+static bool
+can_do_unwritten(struct store *s, int r)
+{
+    return r < 0 && r != ERR_NEWER && r != ERR_DAMAGED && r != ERR_BUSY &&
+           (is_in_unwritable_folder(s) || is_alone_on_full_disk(s, r));
+}
+
+/* What was tried in vain is not told when something else has served. */
 static int
 connect_for_reading(struct store *s, int64_t *ret_missing, struct err *err)
 {
-    int r = store_connect(s, "mode=rw", err);
+    struct err why = { 0 };
+    int r = store_connect(s, "mode=rw", &why);
     if (!r)
-        r = store_version(s, ret_missing, err);
-    if (r == 0 || r == ERR_NEWER || r == ERR_DAMAGED || r == ERR_BUSY ||
-        !is_in_unwritable_folder(s))
-        return r;
-    r = connect_unwritable(s, err);
-    return r < 0 ? r : store_version(s, ret_missing, err);
+        r = store_version(s, ret_missing, &why);
+    if (can_do_unwritten(s, r)) {
+        r = connect_unwritable(s, &why);
+        if (!r)
+            r = store_version(s, ret_missing, &why);
+    }
+    return r < 0 ? err_set(err, r, "%s", why.text) : 0;
 }
 
 static int
