@@ -24,6 +24,22 @@ num_parse(struct view text, uint64_t max, uint64_t *ret)
     return 0;
 }
 
+int
+num_parse_size(struct view text, uint64_t max, uint64_t *ret)
+{
+    static const char units[] = "KMGT";
+    unsigned shift = 0;
+    for (unsigned i = 0; text.n && units[i]; i++)
+        if ((text.p[text.n - 1] & ~0x20) == units[i])
+            shift = 10 * (i + 1);
+    text.n -= shift != 0;
+    uint64_t v;
+    int r = num_parse(text, max >> shift, &v);
+    if (!r)
+        *ret = v << shift;
+    return r;
+}
+
 /* Digits at *at, into *mantissa as long as they fit. Returns how many there were;
  * *ret_taken of them are in it. */
 static size_t

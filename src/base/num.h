@@ -16,6 +16,10 @@ int num_parse(struct view text, uint64_t max, uint64_t *ret);
  */
 int num_parse_decimal(struct view text, unsigned places, uint64_t max, uint64_t *ret);
 
+/* A number of bytes: digits, and at most one of K, M, G, T (in either case) for so many
+ * times 1024. As num_parse(). */
+int num_parse_size(struct view text, uint64_t max, uint64_t *ret);
+
 /* Two uint64_t for qsort() and bsearch(), at any address. */
 int num_compare_u64(const void *a, const void *b);
 

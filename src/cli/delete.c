@@ -4,13 +4,14 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <unistd.h>
 
+#include "cli/agree.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/table.h"
+#include "cli/upkeep.h"
 #include "cli/when.h"
 #include "library/list.h"
 #include "session/folder.h"
@@ -20,6 +21,7 @@ enum { SHORT_ID = sizeof("2026-11-16-1a2b3c4d") - 1 };
 
 struct args {
     bool is_sure;
+    int upkeep;
 };
 
 /* -- which -- */
@@ -82,27 +84,16 @@ put_session(struct cli_table *t, const char *home, const char *id)
     cli_table_put(t, s.facts.command, 0);
 }
 
-/* On the terminal, whatever stdout is. */
 static bool
 is_agreed(const char *home, const struct buf *ids)
 {
-    AUTO(buf) text = { 0 };
     AUTO(cli_table)
     table = { .columns = columns, .count = sizeof(columns) / sizeof(columns[0]) };
-    struct err ignored;
-    char answer[16] = "";
     size_t count = ids->n / (SESSION_ID_LEN + 1);
     cli_table_look(&table, STDERR_FILENO);
     for (size_t i = 0; i < count; i++)
         put_session(&table, home, (const char *)ids->p + i * (SESSION_ID_LEN + 1));
-    cli_table_flush(&table, true, &ignored);
-    buf_puts(&text, "Delete ");
-    cli_count(&text, count, "session");
-    buf_puts(&text, " for good? [y/N] ");
-    fputs(buf_str(&text), stderr);
-    if (!fgets(answer, sizeof(answer), stdin))
-        fputs("\n", stderr);
-    return !strcmp(answer, "y\n") || !strcmp(answer, "Y\n") || !strcmp(answer, "yes\n");
+    return cli_is_agreed(&table, count, "session");
 }
 
 /* -- all -- */
@@ -143,23 +134,31 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     r = session_home(&home, err);
     for (int i = 0; !r && i < count; i++)
         r = resolve(buf_str(&home), argv[i], &ids, err);
+    if (!r && !a.is_sure)
+        r = cli_may_ask(err);
     if (r < 0)
         return r;
-    if (!a.is_sure && !(isatty(STDIN_FILENO) && isatty(STDERR_FILENO)))
-        return err_set(err, ERR_USAGE,
-                       "there is no terminal to ask on: give --yes to delete for good");
     if (!a.is_sure && !is_agreed(buf_str(&home), &ids)) {
         cli_say(self, "nothing is deleted");
         return CLI_FAILED;
     }
-    return delete_all(self, buf_str(&home), &ids);
+    int worst = delete_all(self, buf_str(&home), &ids);
+    cli_tidy_later(a.upkeep, buf_str(&home), UINT64_MAX); /* the budget is not its job */
+    return worst;
 }
 
 static const struct cli_option options[] = {
     { "yes", 'y', CLI_FLAG, offsetof(struct args, is_sure), NULL, "do not ask", 0, 0 },
+    CLI_UPKEEP_OPTION(struct args, upkeep,
+                      "free what its snapshots took, in the background"),
     { 0 },
 };
 
 const struct cli_command cli_delete = {
-    "delete", "SESSION… [--yes]", "delete sessions for good", options, run, false,
+    "delete",
+    "SESSION… [--yes] [--upkeep auto|off]",
+    "delete sessions for good",
+    options,
+    run,
+    false,
 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { LEN_MAX = 32 };
+enum { LEN_MAX = 32, PREFIX_MIN = 2 };
 
 static size_t
 least(size_t a, size_t b, size_t c)
@@ -33,9 +33,25 @@ distance(const char *a, const char *b)
     return d[la][lb];
 }
 
+static const char *
+only_longer(const char *word, const char *const *words, size_t n)
+{
+    const char *found = NULL;
+    size_t len = strlen(word), count = 0;
+    for (size_t i = 0; i < n && len >= PREFIX_MIN; i++)
+        if (!strncmp(words[i], word, len)) {
+            found = words[i];
+            count++;
+        }
+    return count == 1 ? found : NULL;
+}
+
 const char *
 cli_nearest(const char *word, const char *const *words, size_t n)
 {
+    const char *longer = only_longer(word, words, n);
+    if (longer)
+        return longer;
     const char *best = NULL;
     size_t len = strlen(word), best_d = len / 2 + 1;
     if (!len || len > LEN_MAX)

@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* The nearest of n words by edit distance, or NULL when none is near. */
+/* The one of n words that begins so (two letters and more), if there is but one; else the
+ * nearest by edit distance, or NULL when none is near. */
 const char *cli_nearest(const char *word, const char *const *words, size_t n);
 
 #endif

@@ -43,12 +43,76 @@ set_number(const struct cli_option *o, void *at, const char *value,
     struct view text = { (const uint8_t *)value, strlen(value) };
     if (num_parse(text, o->max, &v) == 0 && v >= o->min)
         return memcpy(at, &v, sizeof(v)), 0;
+    if (o->max == UINT64_MAX && o->min)
+        return err_set(err, ERR_USAGE,
+                       "%s must be a number, at least %" PRIu64 ", not '%s'", from->text,
+                       o->min, value);
     if (o->max == UINT64_MAX)
         return err_set(err, ERR_USAGE, "%s must be a number, not '%s'", from->text,
                        value);
     return err_set(err, ERR_USAGE,
                    "%s must be a number from %" PRIu64 " to %" PRIu64 ", not '%s'",
                    from->text, o->min, o->max, value);
+}
+
+static int
+set_size(const struct cli_option *o, void *at, const char *value,
+         const struct origin *from, struct err *err)
+{
+    uint64_t v;
+    struct view text = { (const uint8_t *)value, strlen(value) };
+    int r = num_parse_size(text, o->max ? o->max : UINT64_MAX, &v);
+    if (!r && v >= o->min)
+        return memcpy(at, &v, sizeof(v)), 0;
+    if (r == -EINVAL)
+        return err_set(err, ERR_USAGE,
+                       "%s must be a number of bytes such as 512K, 100M or 2G, not '%s'",
+                       from->text, value);
+    return err_set(err, ERR_USAGE, "%s cannot be as %s as '%s'", from->text,
+                   r ? "large" : "small", value);
+}
+
+/* Which of the words in small letters that is; -1: none. */
+static int
+maybe_word(const struct cli_option *o, const char *value)
+{
+    int n = 0;
+    for (const char *word = o->arg; *word;) {
+        word += strspn(word, "[|]");
+        size_t len = strcspn(word, "[|]");
+        bool is_small = *word >= 'a' && *word <= 'z';
+        if (is_small && strlen(value) == len && !strncmp(word, value, len))
+            return n;
+        n += is_small;
+        word += len;
+    }
+    return -1;
+}
+
+/* Is the next word the option's value, or an operand? */
+static bool
+is_maybe(const struct cli_option *o, const char *value)
+{
+    uint64_t v;
+    struct view text = { (const uint8_t *)value, strlen(value) };
+    return maybe_word(o, value) >= 0 || num_parse(text, UINT64_MAX, &v) != -EINVAL;
+}
+
+static int
+set_maybe(const struct cli_option *o, void *at, const char *value,
+          const struct origin *from, struct err *err)
+{
+    uint64_t v;
+    struct view text = { (const uint8_t *)value, strlen(value) };
+    int word = maybe_word(o, value);
+    if (word >= 0)
+        v = CLI_WORD((unsigned)word);
+    else if (num_parse(text, o->max, &v) < 0 || v < o->min)
+        return err_set(err, ERR_USAGE,
+                       "%s must be one of %s, where a number is from %" PRIu64
+                       " to %" PRIu64 ", not '%s'",
+                       from->text, o->arg, o->min, o->max, value);
+    return memcpy(at, &v, sizeof(v)), 0;
 }
 
 static int
@@ -92,6 +156,10 @@ set(const struct cli_option *o, void *values, const char *value,
         return set_flag(o, at, value, from, err);
     case CLI_NUMBER:
         return set_number(o, at, value, from, err);
+    case CLI_SIZE:
+        return set_size(o, at, value, from, err);
+    case CLI_MAYBE:
+        return set_maybe(o, at, value, from, err);
     case CLI_CHOICE:
         return set_choice(o, at, value, from, err);
     case CLI_TEXT:
@@ -229,7 +297,13 @@ take(const struct cli_option *o, const char *inline_value, struct cursor *at,
     snprintf(from.text, sizeof(from.text), "--%s", o->name);
     if (o->kind == CLI_FLAG)
         return set(o, values, inline_value ? inline_value : "1", &from, err);
-    if (!inline_value && at->next >= at->argc)
+    bool has_next = at->next < at->argc;
+    if (o->kind == CLI_MAYBE && !inline_value &&
+        (!has_next || !is_maybe(o, at->argv[at->next])))
+        return memcpy((char *)values + o->offset, &(uint64_t){ CLI_WORD(0) },
+                      sizeof(uint64_t)),
+               0;
+    if (!inline_value && !has_next)
         return err_set(err, ERR_USAGE, "%s needs a value: %s", from.text, o->arg);
     return set(o, values, inline_value ? inline_value : at->argv[at->next++], &from, err);
 }

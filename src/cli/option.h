@@ -17,10 +17,17 @@ enum cli_option_kind {
     CLI_TEXT,   /* const char * */
     CLI_NUMBER, /* uint64_t, from min to max */
     CLI_CHOICE, /* int: which of the words in `arg`, separated by '|' */
+    CLI_SIZE,   /* uint64_t, from min to max bytes: "512", "100M", "2G" */
+    CLI_MAYBE,  /* uint64_t: a number from min to max, or CLI_WORD(n) for the n-th of the
+                   words in small letters in `arg` ("[SECONDS|quiet|off]": quiet is 0, off
+                   1). Without a value it is CLI_WORD(0): the next word is its value only
+                   if it can be one */
     CLI_LIST,   /* struct cli_list: may be given again and again; one by a variable */
 };
 
 enum { CLI_LIST_MAX = 256 };
+
+#define CLI_WORD(n) (UINT64_MAX - (n))
 
 struct cli_list {
     size_t n;

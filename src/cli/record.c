@@ -28,13 +28,23 @@
 
 struct args {
     const char *out_file, *points, *name, *role, *task, *parent, *ipc;
-    uint64_t quality, block_ms, cols, rows;
+    uint64_t quality, block_ms, cols, rows, auto_snapshot;
     int view, sync, upkeep;
     bool is_forced, allows_self, keeps_input, is_redacting, is_detachable, is_background,
         is_quiet;
 };
 
-enum { TASK_MAX = 4096, ROLE_MAX = 64 };
+enum {
+    TASK_MAX = 4096,
+    ROLE_MAX = 64,
+    REST_S = 2,
+    REST_MAX_S = 86400,
+    STATUS_NOT_FOUND = 127
+};
+
+/* What --auto-snapshot may say in place of a number. */
+#define AUTO_QUIET CLI_WORD(0)
+#define AUTO_OFF   CLI_WORD(1)
 
 struct record {
     const struct cli_command *self;
@@ -228,6 +238,29 @@ find_ipc(struct record *rec, struct err *err)
     return r < 0 ? err_set(err, ERR_USAGE, "--ipc: %.400s", why.text) : 0;
 }
 
+/* -- automatic snapshots -- */
+
+/* That there will be none is better known now. */
+static int
+find_rest(struct record *rec, struct err *err)
+{
+    uint64_t wanted = rec->args->auto_snapshot;
+    struct err ignored;
+    if (wanted == AUTO_OFF)
+        return 0;
+    if (pty_command_check("git", &ignored))
+        return err_set(
+            err, ERR_MISSING,
+            "--auto-snapshot needs git, which is not to be found here: install "
+            "it, or record without automatic snapshots");
+    if (!rec->cwd.n)
+        return err_set(err, -ENOENT,
+                       "--auto-snapshot: the current folder is gone; there is nothing to "
+                       "take snapshots of");
+    rec->host.rest_s = wanted == AUTO_QUIET ? REST_S : wanted;
+    return 0;
+}
+
 /* -- the terminal, or what there is instead -- */
 
 static bool
@@ -360,6 +393,8 @@ prepare(struct record *rec, char **argv, struct err *err)
         r = err_set(err, -EIO, "cannot make a session id");
     if (!r)
         r = find_ipc(rec, err);
+    if (!r)
+        r = find_rest(rec, err);
     if (r < 0)
         return r;
     look_at_terminal(rec);
@@ -444,24 +479,47 @@ start(struct record *rec, struct err *err)
     return r;
 }
 
+/* The word behind --auto-snapshot is its value or the command. NULL: there is none. */
+static const char *
+find_auto_word(int argc, char **argv)
+{
+    for (int i = 0; i + 1 < argc; i++)
+        if (!strcmp(argv[i], "--auto-snapshot"))
+            return argv[i + 1];
+    return NULL;
+}
+
+static int
+check_command(const struct cli_command *self, const char *command, const char *auto_word,
+              struct err *err)
+{
+    int r = pty_command_check(command, err);
+    if (r == STATUS_NOT_FOUND && command == auto_word)
+        cli_say(self, "%s; --auto-snapshot takes a number of seconds, 'quiet' or 'off'",
+                err->text);
+    else if (r)
+        cli_say(self, "%s", err->text);
+    return r;
+}
+
 static int
 run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
+    const char *auto_word = find_auto_word(argc, argv);
     const struct tape_writer_options *d = &tape_writer_defaults;
     struct args args = { .quality = (uint64_t)d->quality,
                          .block_ms = d->block_ns / 1000000,
-                         .sync = (int)d->sync };
+                         .sync = (int)d->sync,
+                         .auto_snapshot = AUTO_OFF };
     int count, r = cli_parse(self, argc, argv, &args, &count, err);
     if (!r)
         r = check_args(&args, count, argv, err);
     if (r)
         return r;
     argv[count] = NULL;
-    r = pty_command_check(argv[0], err);
-    if (r) {
-        cli_say(self, "%s", err->text);
+    r = check_command(self, argv[0], auto_word, err);
+    if (r)
         return r;
-    }
     struct record rec = { .self = self, .args = &args };
     r = prepare(&rec, argv, err);
     if (!r) {
@@ -497,6 +555,10 @@ static const struct cli_option options[] = {
       "where snapshots are told of; TCP on loopback alone (auto)", 0, 0 },
     { "allow-self", 0, CLI_FLAG, offsetof(struct args, allows_self), NULL,
       "let programs inside of the session control it", 0, 0 },
+    { "auto-snapshot", 0, CLI_MAYBE, offsetof(struct args, auto_snapshot),
+      "[SECONDS|quiet|off]",
+      "keep the files first, and whenever they have changed and rest (quiet: 2 s)", 1,
+      REST_MAX_S },
     { "sync", 0, CLI_CHOICE, offsetof(struct args, sync), "none|interval|block|always",
       "when to wait for the disk (interval: each second)", 0, 0 },
     { "detach", 0, CLI_FLAG, offsetof(struct args, is_detachable), NULL,
@@ -523,7 +585,8 @@ const struct cli_command cli_record = {
     "[--out-file FILE.ahr] [--out-branch-points FILE.json] [--force] [--brotli-q N] "
     "[--block-ms N] [--cols N] [--rows N] "
     "[--view auto|on|off] [--input] [--redact] [--ipc auto|uds|tcp:HOST:PORT|off] "
-    "[--allow-self] [--sync none|interval|block|always] "
+    "[--allow-self] [--auto-snapshot [SECONDS|quiet|off]] [--sync "
+    "none|interval|block|always] "
     "[--detach] [--background] [--name NAME] [--role ROLE] [--task TEXT] "
     "[--parent SESSION] [--upkeep auto|off] [-q] -- CMD [ARG…]",
     "record a command on a terminal of its own",

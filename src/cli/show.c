@@ -17,6 +17,7 @@
 #include "play/title.h"
 #include "session/folder.h"
 #include "session/home.h"
+#include "snap/list.h"
 
 enum {
     LABEL_WIDTH = 14,
@@ -187,14 +188,16 @@ static void
 put_hints(struct shown *s)
 {
     const char *id = s->session->facts.id;
+    bool is_held = s->session->is_held;
     buf_puts(&s->out, "\n");
-    if (s->session->is_held) {
-        buf_printf(&s->out, "ahr watch %s\nahr attach %s\nahr stop %s\n", id, id, id);
-        return;
-    }
-    if (s->session->place == LIBRARY_LIVE)
+    if (!is_held && s->session->place == LIBRARY_LIVE)
         buf_printf(&s->out, "ahr recover %s\n", id);
-    buf_printf(&s->out, "ahr replay %s\nahr export %s -o session.html\n", id, id);
+    if (is_held)
+        buf_printf(&s->out, "ahr watch %s\nahr attach %s\nahr stop %s\n", id, id, id);
+    else
+        buf_printf(&s->out, "ahr replay %s\nahr export %s -o session.html\n", id, id);
+    if (snap_has(s->home, id))
+        buf_printf(&s->out, "ahr fs list --session %s\n", id);
 }
 
 static void

@@ -162,8 +162,10 @@ put_head(struct cli_table *t)
 {
     struct buf cells = t->cells;
     t->cells = (struct buf){ 0 };
-    for (size_t i = 0; i < t->count; i++)
-        cli_table_put(t, t->columns[i].title, 2);
+    for (size_t i = 0; i < t->count; i++) {
+        bool is_there = t->width[i] || !(t->spare >> i & 1);
+        cli_table_put(t, is_there ? t->columns[i].title : NULL, 2);
+    }
     buf_append(&t->cells, cells.p, cells.n);
     t->cells.failed = t->cells.failed ? t->cells.failed : cells.failed;
     buf_release(&cells);

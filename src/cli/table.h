@@ -14,7 +14,7 @@
 
 #include "term/text.h"
 
-enum { CLI_COLUMNS_MAX = 8 };
+enum { CLI_COLUMNS_MAX = 9 };
 
 struct cli_column {
     const char *title;
@@ -23,12 +23,14 @@ struct cli_column {
     unsigned go;   /* where there is no room at all: the how-manieth to go; 0: it stays */
 };
 
-/* With these two set, and else zeroed, it is ready for cli_table_look(). */
+/* With the first three set, and else zeroed, it is ready for cli_table_look(). */
 struct cli_table {
     const struct cli_column *columns; /* borrowed */
     size_t count;
-    int fd;        /* borrowed */
-    unsigned cols; /* of the terminal; 0: there is none, and nothing is cut */
+    unsigned spare; /* columns, a bit each, that are not there when no row has any text in
+                       them; may be 0 */
+    int fd;         /* borrowed */
+    unsigned cols;  /* of the terminal; 0: there is none, and nothing is cut */
     bool is_coloured;
     unsigned width[CLI_COLUMNS_MAX];
     struct term_widths widths;

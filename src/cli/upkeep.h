@@ -22,5 +22,7 @@ enum cli_upkeep { CLI_UPKEEP_AUTO, CLI_UPKEEP_OFF };
 void cli_tend(int upkeep, const char *home, const struct library_listed *listed);
 /* `ahr index ID`, for a session that was just made. */
 void cli_index_later(int upkeep, const char *home, const char *id);
+/* `ahr fs tidy`, where there is something to tidy. */
+void cli_tidy_later(int upkeep, const char *home, uint64_t budget_bytes);
 
 #endif

@@ -18,6 +18,7 @@ enum conn_kind {
     CONN_MIRROR = 2, /* to the mirror */
     CONN_CTL = 4,    /* came to ctl.sock */
     CONN_IPC = 8,    /* came to ipc.sock, or over TCP */
+    CONN_TAKER = 16, /* to whoever takes automatic snapshots */
 };
 
 struct conn {
@@ -45,6 +46,9 @@ struct conn {
     bool has_more;            /* … to say, that has been read already */
     size_t input_bytes;       /* on their way to the PTY */
     unsigned waiting_replies; /* for a sync */
+
+    bool has_anchor; /* was told this, for a snapshot that it takes now */
+    uint64_t anchor_off, anchor_ts_ns;
 
     uint64_t stuck_ns; /* since when it takes nothing; monotonic, 0: it does */
     uint64_t heard_ns; /* when it last said something whole */

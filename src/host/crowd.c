@@ -24,7 +24,8 @@ enum {
     MIRROR_LAG = 256 << 10, /* it is skipped sooner than others: a flood is not for it */
     CARE_MS = 500,
     DEAF_MS = 30000,
-    SILENT_MS = 10000, /* for those who come in and ask nothing */
+    SILENT_MS = 10000,   /* for those who come in and ask nothing */
+    TAKING_MS = 3600000, /* … or have asked for an anchor, and take a snapshot now */
     LEAVE_MS = 1000,
     MESSAGES_AT_ONCE = 64,
     REQUESTERS_MAX = 64,
@@ -98,6 +99,7 @@ host_drop_conn(struct host *h, struct conn *c)
     *at = c->next;
     h->link = h->link == c ? NULL : h->link;
     h->mirror = h->mirror == c ? NULL : h->mirror;
+    h->taker = h->taker == c ? NULL : h->taker;
     uv_poll_stop(&c->poll);
     uv_close((uv_handle_t *)&c->poll, free_conn);
     conn_close(c);
@@ -126,6 +128,13 @@ is_idle(const struct conn *c)
     return is_requester(c) && !c->waiting_replies && !c->input_bytes;
 }
 
+/* Those who take a snapshot are silent for a reason. */
+static bool
+goes_before(const struct conn *a, const struct conn *b)
+{
+    return a->has_anchor != b->has_anchor ? b->has_anchor : a->heard_ns < b->heard_ns;
+}
+
 bool
 host_make_room(struct host *h)
 {
@@ -133,7 +142,7 @@ host_make_room(struct host *h)
     size_t n = 0, all = 0, max = host_conns_max();
     for (struct conn *c = h->conns; c; c = c->next, all++) {
         n += is_requester(c);
-        if (is_idle(c) && (!oldest || c->heard_ns < oldest->heard_ns))
+        if (is_idle(c) && (!oldest || goes_before(c, oldest)))
             oldest = c;
     }
     if (oldest && (n >= REQUESTERS_MAX || all >= max)) {
@@ -161,6 +170,8 @@ lose(struct host *h, struct conn *c)
         host_lose_link(h);
     else if (c == h->mirror)
         host_lose_mirror(h);
+    else if (c == h->taker)
+        host_lose_taker(h);
     else
         host_drop_conn(h, c);
 }
@@ -388,7 +399,7 @@ is_hopeless(const struct host *h, const struct conn *c)
     if (c->is_leaving)
         return is_since(c->leave_ns, LEAVE_MS);
     if (is_idle(c))
-        return is_since(c->heard_ns, SILENT_MS);
+        return is_since(c->heard_ns, c->has_anchor ? TAKING_MS : SILENT_MS);
     bool may_wait = c->is_paused || (c == h->link && !c->is_lossy && !c->is_broken);
     return !may_wait && is_since(c->stuck_ns, is_requester(c) ? SILENT_MS : DEAF_MS);
 }

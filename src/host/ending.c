@@ -186,6 +186,7 @@ finish(struct host *h)
     int r = recorder_finish(&h->recorder, &st, err);
     host_notes_finish(h); /* until then the tape may sync them */
     h->is_over = true;
+    host_dismiss_taker(h);
     if (st.trouble.code)
         host_say_trouble(h, st.trouble.text);
     h->meta.total_bytes = st.byte_off;

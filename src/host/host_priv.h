@@ -14,6 +14,7 @@
  *   keeper.c       the mirror: started, asked, started again
  *   requests.c     what clients ask for
  *   notes.c        snapshots and instructions
+ *   auto.c         automatic snapshots: whoever takes them is started
  *   ending.c       how a session ends, and what is said of it
  *   points.c       its branch points, made at the end
  *   program.c      this program once more, as another command
@@ -111,7 +112,7 @@ struct host {
 
     /* crowd.c */
     struct conn *conns;
-    struct conn *link, *mirror; /* of them; NULL: gone */
+    struct conn *link, *mirror, *taker; /* of them; NULL: gone */
     uint32_t last_number;
     struct reel reel;
     uint64_t shown_off;     /* output before it is, or was, in the reel */
@@ -136,6 +137,9 @@ struct host {
     struct buf anchors; /* u64 id and anchor of each snapshot, the latest ones */
     uint64_t snapshots, instructions, last_instruction_id;
     struct buf owed; /* struct owed */
+
+    /* auto.c */
+    pid_t taker_pid; /* 0: none */
 
     /* ending.c */
     uv_timer_t grace_timer, drain_timer, leave_timer;
@@ -266,6 +270,18 @@ void host_tell_anchor(struct host *h, struct conn *c, const struct ipc_message *
 void host_take_instruction(struct host *h, struct conn *c, const struct ipc_message *m);
 /* The disk has synced: sends the replies that waited for it. */
 void host_pay(struct host *h, bool is_all);
+
+/* -- auto.c -- */
+
+/* Starts it, if automatic snapshots are wanted. */
+void host_start_taker(struct host *h);
+/* Its connection is gone. */
+void host_lose_taker(struct host *h);
+void host_reap_taker(struct host *h);
+/* What it has to say goes to the log. */
+void host_note_said(struct host *h, struct conn *c, const struct ipc_message *m);
+/* The recording is closed: it is told where that was, and left alone. */
+void host_dismiss_taker(struct host *h);
 
 /* -- ending.c -- */
 

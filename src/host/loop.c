@@ -191,6 +191,7 @@ on_signal(uv_signal_t *signal, int signo)
     host_reap(h);
     host_reap_points(h);
     host_reap_index(h);
+    host_reap_taker(h);
     host_loop_update(h);
 }
 
@@ -262,6 +263,7 @@ host_loop_run(struct host *h)
     for (size_t i = 0; i < STOP_SIGNALS; i++)
         sigaddset(&set, stop_signals[i]);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
+    host_start_taker(h);
     host_reap(h); /* it may have ended before we listened */
     host_keep_mirror(h);
     host_loop_update(h);

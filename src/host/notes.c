@@ -114,6 +114,16 @@ is_failing(struct host *h)
     return status.is_failing;
 }
 
+/* Whoever asked for the anchor has looked at its files since: what it saw belongs there.
+ */
+static void
+place_snapshot(struct host *h, const struct conn *c, uint64_t *ret_off,
+               uint64_t *ret_ts_ns)
+{
+    *ret_off = c->has_anchor ? c->anchor_off : anchor(h);
+    *ret_ts_ns = c->has_anchor ? c->anchor_ts_ns : recorder_now_ns(&h->recorder);
+}
+
 void
 host_take_snapshot(struct host *h, struct conn *c, const struct ipc_message *m)
 {
@@ -123,14 +133,16 @@ host_take_snapshot(struct host *h, struct conn *c, const struct ipc_message *m)
         host_deny(h, c, "the label is not UTF-8, or has control characters in it");
         return;
     }
-    uint64_t id = m->field[0], ts_ns, off = anchor(h);
+    uint64_t id = m->field[0], off, ts_ns;
+    place_snapshot(h, c, &off, &ts_ns);
     mask(h, m->bytes, &label);
     enum tape_append kept = recorder_snapshot(&h->recorder, id, off,
-                                              (struct view){ label.p, label.n }, &ts_ns);
+                                              (struct view){ label.p, label.n }, ts_ns);
     if (kept == TAPE_DROPPED) {
         host_deny(h, c, "the disk takes nothing now: the snapshot was not recorded");
         return;
     }
+    c->has_anchor = false;
     session_snapshot_line(&line, id, ts_ns, (struct view){ label.p, label.n },
                           m->selector == IPC_SNAPSHOT_MANUAL, off);
     (void)add_line(h, &h->snapshot_lines, &line); /* the recording has it */
@@ -149,11 +161,12 @@ void
 host_tell_anchor(struct host *h, struct conn *c, const struct ipc_message *m)
 {
     (void)m;
-    uint64_t off = anchor(h);
-    host_reply(
-        h, c,
-        (struct ipc_message){ .selector = IPC_DONE,
-                              .field = { 0, off, recorder_now_ns(&h->recorder) } });
+    c->anchor_off = anchor(h);
+    c->anchor_ts_ns = recorder_now_ns(&h->recorder);
+    c->has_anchor = true;
+    host_reply(h, c,
+               (struct ipc_message){ .selector = IPC_DONE,
+                                     .field = { 0, c->anchor_off, c->anchor_ts_ns } });
 }
 
 /* -- instructions -- */

@@ -164,11 +164,10 @@ recorder_seen_off(const struct recorder *r)
 
 enum tape_append
 recorder_snapshot(struct recorder *r, uint64_t id, uint64_t anchor, struct view label,
-                  uint64_t *ret_ts_ns)
+                  uint64_t ts_ns)
 {
-    *ret_ts_ns = clock_now_ns(&r->clock);
     return append(r, (struct tape_record){ .tag = TAPE_SNAPSHOT,
-                                           .ts_ns = *ret_ts_ns,
+                                           .ts_ns = ts_ns,
                                            .snapshot_id = id,
                                            .byte_off = anchor,
                                            .bytes = label });

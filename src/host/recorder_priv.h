@@ -36,8 +36,9 @@ bool recorder_holds(const struct recorder *r);
 void recorder_input(struct recorder *r, struct view bytes, bool is_secret);
 /* Of all bytes that were given to it, also those that are held. */
 uint64_t recorder_seen_off(const struct recorder *r);
+/* One of a while ago is stamped no earlier than the record before it. */
 enum tape_append recorder_snapshot(struct recorder *r, uint64_t id, uint64_t anchor,
-                                   struct view label, uint64_t *ret_ts_ns);
+                                   struct view label, uint64_t ts_ns);
 void recorder_resize(struct recorder *r, uint16_t cols, uint16_t rows);
 uint64_t recorder_now_ns(const struct recorder *r);
 /* Ends the recording and frees all. */

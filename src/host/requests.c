@@ -240,10 +240,10 @@ static const struct request {
     bool for_watchers;
     void (*run)(struct host *h, struct conn *c, const struct ipc_message *m);
 } requests[] = {
-    { IPC_SNAPSHOT, CONN_CTL | CONN_IPC, false, host_take_snapshot },
+    { IPC_SNAPSHOT, CONN_CTL | CONN_IPC | CONN_TAKER, false, host_take_snapshot },
     { IPC_SNAPSHOT_MANUAL, CONN_LINK | CONN_CTL | CONN_IPC, false, host_take_snapshot },
     { IPC_STATUS, CONN_LINK | CONN_CTL | CONN_IPC, true, tell_state },
-    { IPC_ANCHOR, CONN_LINK | CONN_CTL | CONN_IPC, false, host_tell_anchor },
+    { IPC_ANCHOR, CONN_LINK | CONN_CTL | CONN_IPC | CONN_TAKER, false, host_tell_anchor },
     { IPC_AUTH, CONN_IPC, false, authenticate },
     { IPC_INSTRUCT, CONN_LINK | CONN_CTL, false, host_take_instruction },
     { IPC_INPUT, CONN_LINK | CONN_CTL, false, take_input },
@@ -256,6 +256,7 @@ static const struct request {
     { IPC_HANGUP, CONN_LINK | CONN_CTL, false, hang_up },
     { IPC_SCREEN, CONN_MIRROR, false, take_screen },
     { IPC_REPLY, CONN_MIRROR, false, take_reply },
+    { IPC_SAID, CONN_TAKER, false, host_note_said },
 };
 
 void

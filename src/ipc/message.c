@@ -32,6 +32,7 @@ static const struct shape to_host[] = {
     { IPC_PAUSE, "18", NOTHING },
     { IPC_SCREEN, "41", BYTES },
     { IPC_REPLY, "8", BYTES },
+    { IPC_SAID, "", BYTES },
 };
 
 static const struct shape to_client[] = {

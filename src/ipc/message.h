@@ -36,6 +36,8 @@ enum ipc_request {
     /* of the mirror */
     IPC_SCREEN = 96, /* u32 number, u8 is the last piece; bytes of a term_snapshot() */
     IPC_REPLY = 97,  /* u64 offset behind the query; bytes: what a terminal answers */
+    /* of whoever takes automatic snapshots */
+    IPC_SAID = 98, /* text, for the log */
 };
 
 /* To a client. */

@@ -20,6 +20,7 @@
 #include "session/folder.h"
 #include "session/hold.h"
 #include "session/meta.h"
+#include "snap/tidy.h"
 
 /* One whose recorder has vanished, to where it belongs. 1: it is not in sessions/
  * afterwards either. */
@@ -138,16 +139,34 @@ remove_files(const char *home, const char *id, struct err *err)
                           id, home, id);
 }
 
+/* First of all: a session may have lost its snapshots, but there must be none that nobody
+ * can name any more. */
+static int
+forget_snapshots(const char *home, const char *id, struct err *err)
+{
+    struct err why = { 0 };
+    int r = snap_forget_session(home, id, &why);
+    return r < 0
+               ? err_set(err, r, "session '%s' stays, for its snapshots of files do: %s",
+                         id, why.text)
+               : 0;
+}
+
 int
 library_delete(const char *home, const char *id, struct err *err)
 {
     struct err why = { 0 };
     int r = settle(home, id, err);
     if (r)
-        return r < 0 ? r : 0;
+        return r < 0 ? r : forget_snapshots(home, id, err);
     int hold = session_hold(home, id, LIBRARY_WAIT_MS, err);
     if (hold < 0)
         return hold;
+    r = forget_snapshots(home, id, err);
+    if (r < 0) {
+        close(hold);
+        return r;
+    }
     int forgotten = library_forget(home, id, &why);
     bool is_full = forgotten == -ENOSPC || forgotten == -EDQUOT;
     /* Rows of what is gone are never shown: a session can go also from under an index

@@ -16,7 +16,8 @@
  */
 int library_rename(const char *home, const char *id, const char *name,
                    struct redact *redact, struct err *err);
-/* Its folder and all that is in it, and its rows. 1: but the rows, and *err tells why:
+/* Its snapshots of files, then its folder and all that is in it, and its rows. Snapshots
+ * that cannot be removed keep it. 1: but the rows, and *err tells why:
  * the index is damaged or of a newer ahr, or the disk is full even then. A recording at
  * an out-file stays. */
 int library_delete(const char *home, const char *id, struct err *err);

@@ -84,8 +84,8 @@ static int
 compare_snapshots(const struct play_event *x, const struct play_event *y)
 {
     int c = compare(x->id, y->id);
-    c = c ? c : compare(x->ts_ns, y->ts_ns);
-    return c ? c : compare(x->anchor_byte, y->anchor_byte);
+    c = c ? c : compare(x->anchor_byte, y->anchor_byte);
+    return c ? c : compare(x->ts_ns, y->ts_ns);
 }
 
 static int
@@ -95,7 +95,8 @@ by_key(const void *a, const void *b)
                              &((const struct entry *)b)->event);
 }
 
-/* The snapshots of the list, by their keys; *ret is the caller's to free. */
+/* The snapshots of the list, by their keys, `order` being their place in it; *ret is the
+ * caller's to free. */
 static int
 known_snapshots(const struct play_events *e, struct entry **ret, size_t *ret_count)
 {
@@ -104,12 +105,31 @@ known_snapshots(const struct play_events *e, struct entry **ret, size_t *ret_cou
         return -ENOMEM;
     size_t n = 0;
     for (size_t i = 0; i < e->count; i++)
-        if (entry_at(e, i)->event.kind == PLAY_SNAPSHOT)
-            known[n++] = *entry_at(e, i);
+        if (entry_at(e, i)->event.kind == PLAY_SNAPSHOT) {
+            known[n] = *entry_at(e, i);
+            known[n++].order = i;
+        }
     qsort(known, n, sizeof(*known), by_key);
     *ret = known;
     *ret_count = n;
     return 0;
+}
+
+/* The known one that this is: the first that was not recorded before it; NULL: none. */
+static const struct entry *
+find_snapshot(const struct entry *known, size_t n, const struct play_event *event)
+{
+    size_t from = 0, to = n;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (compare_snapshots(&known[middle].event, event) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    bool is_it = from < n && known[from].event.id == event->id &&
+                 known[from].event.anchor_byte == event->anchor_byte;
+    return is_it ? &known[from] : NULL;
 }
 
 int
@@ -120,10 +140,14 @@ play_events_join(struct play_events *e, const struct play_events *more,
     size_t n = 0;
     int r = known_snapshots(e, &known, &n);
     for (size_t i = 0; i < more->count && !r; i++) {
-        struct entry key = *entry_at(more, i);
         struct play_event event = play_events_at(more, i);
-        if (event.kind == PLAY_SNAPSHOT && bsearch(&key, known, n, sizeof(key), by_key))
+        const struct entry *same = event.kind == PLAY_SNAPSHOT
+                                       ? find_snapshot(known, n, &event)
+                                       : NULL;
+        if (same) {
+            entry_at(e, same->order)->event.ts_ns = event.ts_ns;
             continue;
+        }
         r = play_events_add(e, &event);
         *left_out += r == ERR_LIMIT;
         r = r == ERR_LIMIT ? 0 : r;

@@ -43,9 +43,10 @@ void play_events_release(struct play_events *e);
 int play_events_add(struct play_events *e, const struct play_event *event);
 /* The text is borrowed until the next add. */
 struct play_event play_events_at(const struct play_events *e, size_t i);
-/* Adds what `more` has and this list does not: a snapshot is the same when its id, stamp
- * and anchor are; every instruction is its own. Both stay as they are otherwise. Those
- * for which there is no room are counted in *left_out. 0 or -ENOMEM. */
+/* Adds what `more` (lines) has and this list (of a recording) does not: a snapshot is the
+ * same when its id and anchor are, and its stamp is that of the record, or earlier: then
+ * it is taken over. Every instruction is its own. Those for which there is no room are
+ * counted in *left_out. 0 or -ENOMEM. */
 int play_events_join(struct play_events *e, const struct play_events *more,
                      uint64_t *left_out);
 /* By anchor_byte; those at the same one keep their order. */

@@ -68,7 +68,7 @@ typedef int (*session_moment_fn)(void *ctx, const struct session_moment *moment)
 int session_moments_read(const char *path, enum session_moment_kind kind,
                          session_moment_fn fn, void *ctx, struct session_unread *ret);
 
-/* What tells one snapshot from another. */
+/* What tells one snapshot from another. The record's stamp may be a later one. */
 struct session_snapshot_key {
     uint64_t id, ts_ns, anchor_byte;
 };

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { LOCK_FD = 3, ARGS_MAX = 8 };
+enum { ARGS_MAX = 12 };
 
 #define HOME "AHR_HOME="
 
@@ -32,15 +32,16 @@ make_environment(char *home)
 }
 
 static int
-set_files(posix_spawn_file_actions_t *files, int lock_fd)
+set_files(posix_spawn_file_actions_t *files, int kept_fd)
 {
     int r = posix_spawn_file_actions_addchdir_np(files, "/");
     for (int fd = 0; !r && fd < 3; fd++)
         r = posix_spawn_file_actions_addopen(files, fd, "/dev/null", O_RDWR, 0);
-    if (!r && lock_fd >= 0)
-        r = posix_spawn_file_actions_adddup2(files, lock_fd, LOCK_FD);
+    if (!r && kept_fd >= 0)
+        r = posix_spawn_file_actions_adddup2(files, kept_fd, SESSION_UPKEEP_FD);
     if (!r)
-        r = posix_spawn_file_actions_addclosefrom_np(files, LOCK_FD + (lock_fd >= 0));
+        r = posix_spawn_file_actions_addclosefrom_np(files,
+                                                     SESSION_UPKEEP_FD + (kept_fd >= 0));
     return r;
 }
 
@@ -57,13 +58,13 @@ set_attributes(posix_spawnattr_t *attr)
 }
 
 static int
-spawn(char *const *argv, char *const *env, int lock_fd, pid_t *ret_pid)
+spawn(char *const *argv, char *const *env, int kept_fd, pid_t *ret_pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attr);
-    int r = set_files(&files, lock_fd);
+    int r = set_files(&files, kept_fd);
     if (!r)
         r = set_attributes(&attr);
     if (!r)
@@ -97,7 +98,7 @@ copy_words(char *ret[ARGS_MAX + 2], const char *const *argv)
 }
 
 int
-session_upkeep_start(const char *home, const char *const *argv, int lock_fd,
+session_upkeep_start(const char *home, const char *const *argv, int kept_fd,
                      pid_t *ret_pid)
 {
     char *words[ARGS_MAX + 2], *text = NULL;
@@ -106,7 +107,7 @@ session_upkeep_start(const char *home, const char *const *argv, int lock_fd,
     if (asprintf(&text, HOME "%s", home) < 0)
         return -ENOMEM;
     char **env = make_environment(text);
-    int r = env ? spawn(words, env, lock_fd, &pid) : -ENOMEM;
+    int r = env ? spawn(words, env, kept_fd, &pid) : -ENOMEM;
     free(env);
     free(text);
     if (r < 0)

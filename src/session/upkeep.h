@@ -11,12 +11,16 @@
 
 #include <sys/types.h>
 
-enum { SESSION_UPKEEP_NICE = 10 }; /* at least */
+enum {
+    SESSION_UPKEEP_NICE = 10, /* at least */
+    SESSION_UPKEEP_FD = 3,
+};
 
 /* argv: the command and its operands, NULL-terminated: { "index", id, NULL }. home:
- * absolute, whatever $AHR_HOME says. lock_fd: stays open in it (as 3) for its life; -1:
- * none. ret_pid may be NULL: who lives on reaps it. 0 or -errno. */
-int session_upkeep_start(const char *home, const char *const *argv, int lock_fd,
+ * absolute, whatever $AHR_HOME says. kept_fd: a lock, or whatever else is open in it as
+ * SESSION_UPKEEP_FD; -1: none. ret_pid may be NULL: who lives on reaps it. 0 or -errno.
+ */
+int session_upkeep_start(const char *home, const char *const *argv, int kept_fd,
                          pid_t *ret_pid);
 
 #endif
