@@ -44,9 +44,9 @@ def version_help_and_usage():
     with Ahr(AHR) as a:
         assert a.ok("--version").startswith(b"ahr 0.")
         overview = a.ok("help").decode()
-        for name in ("attach", "branch-points", "cat", "delete", "export", "import",
-                     "index", "instruct", "list", "pack", "record", "recover", "redact", "reindex",
-                     "rename", "render", "replay", "search", "send", "show", "snapshot", "stop",
+        for name in ("attach", "branch-points", "cat", "delete", "export", "fs",
+                     "import", "index", "instruct", "list", "pack", "record", "recover", "redact",
+                     "reindex", "rename", "render", "replay", "search", "send", "show", "snapshot", "stop",
                      "verify", "watch"):
             assert f"  {name} " in overview
             assert a.ok("help", name) == a.ok(name, "-h") == a.ok(name, "--help")
@@ -55,6 +55,7 @@ def version_help_and_usage():
         assert "for recorders to start" in a.fails(2, "mirror")
         assert "usage: ahr COMMAND" in a.fails(2)
         assert "unknown command 'verfiy'; did you mean 'verify'?" in a.fails(2, "verfiy")
+        assert "did you mean 'branch-points'?" in a.fails(2, "branch")
         assert "see 'ahr help'" in a.fails(2, "zzzzzzzzz")
         assert "unknown command" in a.fails(2, "help", "zzzzzzzzz")
 
@@ -66,6 +67,7 @@ def ah_agent_is_another_name():
         ah = Ahr.__new__(Ahr)
         ah.__dict__.update(a.__dict__, binary=str(a.dir / "ah"))
         assert ah.ok("agent", "verify", "-h") == a.ok("verify", "-h")
+        assert ah.ok("agent", "fs", "snapshot", "-h") == a.ok("fs", "snapshot", "-h")
         assert ah.ok("--version") == a.ok("--version")
 
 

@@ -18,11 +18,11 @@ from pathlib import Path
 
 TESTS_DIR = Path(__file__).resolve().parent
 sys.path.insert(0, str(TESTS_DIR))
-from support.live import HUSH, Session, by_hand
+from support.live import HUSH, Session, by_hand, kinds
 from support.nobody import NOBODY, as_nobody, nobodys_folder, nobodys_socket, was_told
 from support.processes import wait_for
-from support.public_ipc import (INPUT, STATE, STATUS, SUBSCRIBE, TAKEN, HungUp, Peer, Refused, frame,
-                                snap, snapshot, with_text)
+from support.public_ipc import (ANCHOR, INPUT, STATE, STATUS, SUBSCRIBE, TAKEN, HungUp, Peer,
+                                Refused, frame, snap, snapshot, with_text)
 from support.recorder import Recorder
 from support.tap import Skip, run, test, test_meanwhile
 
@@ -42,12 +42,17 @@ def half_a_frame_and_silence_are_dropped():
             for request in (snapshot(5, "silent")[:-1], snapshot(5)[:3], struct.pack("<I", 1000)):
                 silent.append(stack.enter_context(Peer(address)))
                 silent[-1].send(request)
+        taking = stack.enter_context(Peer(s.ipc))
+        asked = taking.ask(frame(ANCHOR))
         since = time.monotonic()
         for peer in silent:
             peer.is_turned_away()
         assert time.monotonic() - since > 1, "no time to think"
         s.still_works(6)
-        assert [one.id for one in s.end()] == [6]
+        assert taking.snapshot(7) == (7, *asked[1:]), "who asked for an anchor is at work"
+        (a.dir / "go").touch()
+        a.ends(s.client, 0)
+        assert sorted(kinds(a.session())) == [6, 7]
 
 
 @test_meanwhile

@@ -23,7 +23,7 @@ from pathlib import Path
 
 TESTS_DIR = Path(__file__).resolve().parent
 sys.path.insert(0, str(TESTS_DIR))
-from support.live import HUSH, Session, by_hand, kinds, lines, taken
+from support.live import HUSH, Session, by_hand, kinds, lines, snapshots, taken
 from support.mounts import mounted, own_mounts
 from support.processes import kill, state, wait_for
 from support.public_ipc import (ANCHOR, AUTH, DETACH, HANGUP, INPUT, LABEL_MAX, RESIZE, SNAPSHOT,
@@ -101,6 +101,49 @@ def anchor_and_status_are_told_and_leave_no_trace():
                 assert (size, cols, rows, watchers, instructions) == (5, 90, 33, 0, 0)
                 assert clients == 1 and count == (1 if address == s.ipc else 2)
         assert len(s.end(just_once)) == 2
+
+
+def with_an_earlier_anchor(s):
+    """Three snapshots; the second is put where its sender had asked before. Their replies."""
+    with Peer(s.ipc) as early, Peer(s.ipc) as other:
+        asked = early.ask(frame(ANCHOR))
+        s.has_shown(asked.anchor_byte + 1)
+        done = [other.snapshot(1), early.snapshot(2), early.snapshot(3)]
+        assert done[1] == (2, *asked[1:])
+        assert asked.anchor_byte < done[0].anchor_byte <= done[2].anchor_byte
+        assert asked.ts_ns < done[0].ts_ns <= done[2].ts_ns
+        return sorted(done)
+
+
+def told(folder):
+    return sorted((one["id"], one["anchor_byte"], one["ts_ns"]) for one in lines(folder, "snapshots"))
+
+
+@test
+def a_snapshot_is_put_where_its_sender_asked_before():
+    with Recorder(AHR) as a, Session(a) as s:
+        done = with_an_earlier_anchor(s)
+        (a.dir / "go").touch()
+        a.ends(s.client, 0)
+        facts = a.verify(s.id)
+        assert facts["snapshots"] == 3 and facts["damaged"] == facts["warnings"] == [], facts
+        assert told(a.session()) == done
+        stamps = [one.ts_ns for one in snapshots(a.session() / "session.ahr")]
+        assert stamps == sorted(stamps)
+        shown = [one for one in json.loads(a.ok("export", "--format", "json", s.id))
+                 if one.get("kind") == "snapshot"]
+        assert sorted((one["id"], one["anchor_byte"], int(one["ts_ns"])) for one in shown) == done
+
+
+@test
+def a_snapshot_with_an_earlier_anchor_has_one_line_after_a_crash():
+    with Recorder(AHR) as a, Session(a) as s:
+        done = with_an_earlier_anchor(s)
+        kill(s.host)
+        s.client.wait(60)
+        (a.dir / "go").touch()
+        a.run("recover", "--all")
+        assert told(a.session()) == done
 
 
 @test

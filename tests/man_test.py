@@ -57,12 +57,29 @@ def compare(what, ours, theirs):
     return what, ours == theirs, f"-h: {ours}\nman: {theirs}"
 
 
-def command_tests(ahr, doc, command):
-    path = doc / f"ahr-{command}.1.scd"
+def commands_of(overview):
+    return re.findall(r"^  (\w[\w-]*) ", overview, re.M)
+
+
+def list_test(name, overview, page):
+    """The page of a program or command that has others below it names them all."""
+    listed = re.findall(rf"^{name}-([\w-]+)\(1\)$", section(page, "COMMANDS"), re.M)
+    return compare(
+        f"{name}: the page lists every command", sorted(commands_of(overview)), sorted(listed)
+    )
+
+
+def command_tests(ahr, doc, *words):
+    command = " ".join(words)
+    path = doc / f"ahr-{'-'.join(words)}.1.scd"
     if not path.exists():
         return [(f"{command}: there is a man page", False, f"no {path}")]
-    text, page = run(ahr, command, "-h"), path.read_text(encoding="utf-8")
-    return [
+    text, page = run(ahr, *words, "-h"), path.read_text(encoding="utf-8")
+    below = commands_of(text) if usage(text).endswith(" COMMAND …") else []
+    results = [list_test(f"ahr-{command}", text, page)] if below else []
+    for word in below:
+        results += command_tests(ahr, doc, *words, word)
+    return results + [
         compare(f"{command}: -h and the synopsis agree", usage(text), section(page, "SYNOPSIS")),
         compare(
             f"{command}: -h and the page have the same options",
@@ -75,13 +92,11 @@ def command_tests(ahr, doc, command):
 def main(ahr, doc):
     overview = run(ahr, "help")
     page = (doc / "ahr.1.scd").read_text(encoding="utf-8")
-    commands = re.findall(r"^  (\w[\w-]*) ", overview, re.M)
-    listed = re.findall(r"^ahr-([\w-]+)\(1\)$", section(page, "COMMANDS"), re.M)
     results = [
         compare("ahr: the synopsis agrees", usage(overview), section(page, "SYNOPSIS")),
-        compare("ahr: the page lists every command", sorted(commands), sorted(listed)),
+        list_test("ahr", overview, page),
     ]
-    for command in commands:
+    for command in commands_of(overview):
         results += command_tests(ahr, doc, command)
     print(f"1..{len(results)}")
     for number, (name, is_ok, why) in enumerate(results, 1):

@@ -77,6 +77,11 @@ class ScriptedRecorder:
         """What was typed, piece by piece."""
         return [typed(body) for selector, body in self.heard if selector == INPUT]
 
+    @property
+    def connections(self):
+        """How many there were."""
+        return len(self._peers)
+
     def hang_up(self):
         """On all that are there."""
         for peer in self._peers:

@@ -175,6 +175,39 @@ json_is_valid_whatever_the_bytes(void **state)
 }
 
 static void
+sizes_have_a_unit_and_a_ceiling(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t max;
+        int result;
+        uint64_t value;
+    } cases[] = {
+        { "0", 9, 0, 0 },
+        { "512", UINT64_MAX, 0, 512 },
+        { "3k", UINT64_MAX, 0, 3072 },
+        { "100M", UINT64_MAX, 0, UINT64_C(100) << 20 },
+        { "2G", UINT64_MAX, 0, UINT64_C(2) << 30 },
+        { "16777215T", UINT64_MAX, 0, UINT64_C(16777215) << 40 },
+        { "16777216T", UINT64_MAX, -ERANGE, 0 },
+        { "1K", 1023, -ERANGE, 0 },
+        { "1K", 1024, 0, 1024 },
+        { "", 9, -EINVAL, 0 },
+        { "K", 9, -EINVAL, 0 },
+        { "1KM", UINT64_MAX, -EINVAL, 0 },
+        { "1.5G", UINT64_MAX, -EINVAL, 0 },
+        { "-1", 9, -EINVAL, 0 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint64_t v = 77;
+        struct view text = { (const uint8_t *)cases[i].text, strlen(cases[i].text) };
+        assert_int_equal(num_parse_size(text, cases[i].max, &v), cases[i].result);
+        assert_int_equal(v, cases[i].result ? 77 : cases[i].value);
+    }
+}
+
+static void
 decimal_numbers_lose_no_digit(void **state)
 {
     (void)state;
@@ -459,6 +492,7 @@ main(void)
         cmocka_unit_test(utf8_is_strict),
         cmocka_unit_test(a_line_has_no_control_characters),
         cmocka_unit_test(json_is_valid_whatever_the_bytes),
+        cmocka_unit_test(sizes_have_a_unit_and_a_ceiling),
         cmocka_unit_test(decimal_numbers_lose_no_digit),
         cmocka_unit_test(json_is_taken_value_by_value),
         cmocka_unit_test(json_that_is_none_is_refused_and_odd_texts_are_told),
