@@ -91,8 +91,6 @@ start(struct scene *s, enum client_kind kind, bool is_terminal, bool is_alive)
     struct term_options how = term_options_default();
     *s = (struct scene){ .deadline_ns = clock_mono_ns() + WAIT_S * 1000000000ULL };
     opt.block_bytes = 256 << 10;
-    assert_int_equal(tape_writer_open(&s->tape, tape_io_files(), KIT_PATH, &opt, &err),
-                     0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
     if (is_terminal)
         assert_int_equal(openpty(&out[0], &out[1], NULL, NULL, &size), 0);
@@ -110,6 +108,9 @@ start(struct scene *s, enum client_kind kind, bool is_terminal, bool is_alive)
         close(out[1]);
     s->link = link[0];
     s->out = out[0];
+    /* After fork(): its thread may hold the allocator's lock, which the child then has. */
+    assert_int_equal(tape_writer_open(&s->tape, tape_io_files(), KIT_PATH, &opt, &err),
+                     0);
     fcntl(s->out, F_SETFL, O_NONBLOCK);
     s->outer = term_new(&how);
     assert_non_null(s->outer);
