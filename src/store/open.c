@@ -11,9 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "store/schema_priv.h"
 #include "store/store_priv.h"
+
+enum { MAKE_MS = 50 }; /* between two looks whether another has made it */
 
 static int
 check_identity(struct store *s, struct err *err)
@@ -127,16 +130,36 @@ make_fresh(struct store *s, struct err *err)
     return r;
 }
 
-/* Alone, as whoever had the one that is gone may have it open still. */
+/* Alone, as whoever had the one that is gone may have it open still. ERR_BUSY when others
+ * have it: they may have made one meanwhile, and never all rest. */
 static int
 make_missing(struct store *s, struct err *err)
 {
+    const uint64_t deadline_ns = s->deadline_ns;
+    uint64_t until_ns = clock_mono_ns() + MAKE_MS * UINT64_C(1000000);
+    s->deadline_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
     int r = store_lock(s, false, true, err);
+    s->deadline_ns = deadline_ns;
     if (!r)
         r = store_look(s->path, err);
     if (r == 0)
         r = make_fresh(s, err);
     return r < 0 ? r : store_lock(s, true, true, err);
+}
+
+/* With the lock, shared. */
+static int
+find_or_make(struct store *s, struct err *err)
+{
+    for (;;) {
+        int r = store_lock(s, true, true, err);
+        if (!r)
+            r = store_look(s->path, err);
+        if (r == 0)
+            r = make_missing(s, err);
+        if (r != ERR_BUSY || clock_mono_ns() >= s->deadline_ns)
+            return r < 0 ? r : 0;
+    }
 }
 
 /* Nothing of a log that may be another's goes into the database before it is known. */
@@ -156,12 +179,8 @@ static int
 open_for_writing(struct store *s, struct err *err)
 {
     int64_t missing = 0;
-    int r = store_lock(s, true, true, err);
+    int r = find_or_make(s, err);
     if (!r)
-        r = store_look(s->path, err);
-    if (r == 0)
-        r = make_missing(s, err);
-    if (r >= 0)
         r = connect_for_writing(s, &missing, err);
     if (!r && missing)
         r = store_migrate(s, store_schema_steps, err);

@@ -5,7 +5,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,10 +24,10 @@
 static pid_t
 start(int (*work)(int i), int i)
 {
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     assert_true(pid >= 0);
-    if (pid == 0)
-        _exit(work(i));
+    if (pid == 0) /* none is left behind when another has failed */
+        _exit(prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent ? 9 : work(i));
     return pid;
 }
 
@@ -100,6 +103,35 @@ many_write_and_read_at_once_and_nobody_is_turned_away(void **state)
     assert_int_equal(ids.n / (STORE_ID_LEN + 1), WRITERS * SESSIONS_EACH);
     store_kit_must(store_check(s, NULL));
     store_close(s);
+}
+
+/* Waits for its turn to make it. */
+static int
+write_late(int i)
+{
+    open_gate();
+    return write_some(i);
+}
+
+static void
+made_by_another_it_is_not_waited_for_until_all_rest(void **state)
+{
+    (void)state;
+    char c;
+    struct store *s = store_kit_open(STORE_WRITE);
+    store_close(s);
+    assert_int_equal(rename(STORE_KIT_DB, "made"), 0);
+    int reader = open(STORE_KIT_DB ".lock", O_RDWR | O_CLOEXEC);
+    assert_int_equal(flock(reader, LOCK_SH), 0);
+    assert_int_equal(pipe(gate), 0);
+    pid_t pid = start(write_late, 0);
+    assert_int_equal(read(gate[0], &c, 1), 1);
+    poll(NULL, 0, 100); /* sooner, it would find it */
+    assert_int_equal(rename("made", STORE_KIT_DB), 0);
+    assert_int_equal(end_of(pid), 0);
+    close(reader);
+    close(gate[0]);
+    close(gate[1]);
 }
 
 /* -- locked by others -- */
@@ -387,6 +419,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         KIT_IN_DIR(many_write_and_read_at_once_and_nobody_is_turned_away),
+        KIT_IN_DIR(made_by_another_it_is_not_waited_for_until_all_rest),
         KIT_IN_DIR(one_that_another_program_has_locked_is_busy),
         KIT_IN_DIR(a_change_waits_for_another_and_says_when_it_cannot),
         KIT_IN_DIR(a_scrub_says_when_others_read_for_too_long),
