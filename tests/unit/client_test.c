@@ -108,7 +108,7 @@ start(struct scene *s, enum client_kind kind, bool is_terminal, bool is_alive)
         close(out[1]);
     s->link = link[0];
     s->out = out[0];
-    /* After fork(): its thread may hold the allocator's lock, which the child then has. */
+    /* After fork(): a child of a thread in the allocator waits for its lock for ever. */
     assert_int_equal(tape_writer_open(&s->tape, tape_io_files(), KIT_PATH, &opt, &err),
                      0);
     fcntl(s->out, F_SETFL, O_NONBLOCK);
