@@ -87,6 +87,10 @@ class Client:
         self.send(20)
         return struct.unpack_from("<I", self.get(STATE)[1], 20)[0]
 
+    def output_bytes(self):
+        self.send(20)
+        return struct.unpack_from("<Q", self.get(STATE)[1])[0]
+
     def anchor(self):
         self.send(25)
         return struct.unpack("<QQQ", self.get(DONE)[1])[1]
@@ -144,6 +148,7 @@ def joined_is_the_first_that_a_subscriber_hears():
     with Recorder(AHR) as a:
         client = waiting(a)
         with Client(a) as c:
+            wait_for(lambda: c.output_bytes() == len("ready\r\n"))  # no more comes
             for size in (70, 60, 50):
                 c.subscribe(size, 20)
                 kind, body = c.get(*range(256))
