@@ -213,6 +213,23 @@ def half_a_library_is_told():
 
 
 @test
+def one_that_a_damaged_page_misnames_is_listed_once():
+    with Library() as lib:
+        whole, sid = lib.alone(), lib.ids[1].encode()
+        other = sid[:-1] + (b"0" if sid.endswith(b"1") else b"1")
+        pages = [at for at in range(0, len(whole), 4096) if sid in whole[at:at + 4096]]
+        assert len(pages) > 1  # its row, and what leads to it
+        for at in pages:
+            page = whole[at:at + 4096].replace(sid, other)
+            lib.db.write_bytes(whole[:at] + page + whole[at + 4096:])
+            done = lib.run("list", "--json")
+            assert sorted(row["id"] for row in json.loads(done.stdout)) == lib.ids, done
+            library.is_quiet(lib.a)
+            for old in lib.a.home.glob("library.db*"):
+                old.unlink()
+
+
+@test
 def any_flipped_bytes_do_no_harm():
     draw = random.Random(SEED)
     print(f"# seed {SEED}")

@@ -171,7 +171,8 @@ pass_row(void *ctx, const struct store_session *row)
     struct listing *l = ctx;
     struct library_session s = { .facts = *row, .is_indexed = true };
     size_t at = ids_set_find(&l->set, row->id);
-    if (at == SIZE_MAX || l->is_passed[at])
+    /* One that is not marked, as in a damaged index, waits already. */
+    if (at == SIZE_MAX || !l->set.is_marked[at] || l->is_passed[at])
         return 1;
     int r = hand_over_waiting(l, row->started_at_ns);
     if (r <= 0)
