@@ -102,6 +102,8 @@ def with_home(home, with_doubtful=False):
         try:
             with open(f"/proc/{pid}/environ", "rb") as file:
                 environment = file.read()
+        except ProcessLookupError:  # it is dying; older kernels give nothing to read
+            environment = b""
         except OSError:
             continue
         is_ours = needle in b"\0" + environment + b"\0" or (
