@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "pty/tty.h"
+#include "tui/viewer.h"
 
 enum client_kind { CLIENT_RECORD, CLIENT_ATTACH, CLIENT_WATCH };
 
@@ -28,10 +29,21 @@ struct client_options {
     bool is_detachable;                  /* a hang-up leaves the session alone */
     uint16_t cols, rows;                 /* as the host was told */
     bool has_fixed_cols, has_fixed_rows; /* … and they stay, whatever the terminal has */
+    bool is_viewed;           /* `record`: pictures from the start, nothing is passed */
+    uint8_t prefix;           /* a control byte; 0: all keys are the session's */
+    enum tui_deliver deliver; /* type instructions into the agent? */
+    const char *name;         /* of the session, for people */
+    struct clock clock;       /* the session's, where it is known before it is joined */
+    const char *snapshots_path, *instructions_path; /* lines that the host writes */
     const char *tape_path, *done_tape_path;   /* the recording now and after its end */
     void (*say)(void *ctx, const char *text); /* something the user must know now */
     /* Asked when the host has hung up: is somebody there still? NULL: no. */
     bool (*is_session_live)(void *ctx);
+    /* The session has ended while somebody looks back: notes the instruction there. */
+    int (*instruct)(void *ctx, const struct tui_wish *wish, struct play_event *ret,
+                    struct err *err);
+    /* The user's answer is the one for all sessions. */
+    void (*remember)(void *ctx, bool is_typed);
     void *ctx;
 };
 

@@ -48,6 +48,7 @@ struct host_options {
     bool is_detachable;  /* goes on when its client hangs up */
     bool has_terminal;   /* the client's stdin or stdout is one: it may vanish */
     bool is_lossy;       /* its stdout is one: it is skipped forward when it lags */
+    bool is_viewed;      /* it draws pictures: nothing is passed to its terminal */
     bool can_answer;     /* its stdin, too: that terminal answers queries */
     bool is_input_piped; /* what it sends was not typed */
     bool has_input;      /* … and it sends something: answers would stand amid it */

@@ -3,7 +3,7 @@
  * keys_priv.h -- what a terminal sends, as keys.
  *
  * The forms of xterm, rxvt, the Linux console and kitty; however the bytes are cut. What
- * is no key (a report, a mouse, garbage) is passed over. Pure: the caller has the clock,
+ * is no key (a report, garbage) is passed over. Pure: the caller has the clock,
  * which alone tells Escape from the beginning of a sequence.
  */
 #ifndef TUI_KEYS_PRIV_H
@@ -28,6 +28,14 @@ enum tui_key_kind {
     TUI_KEY_PAGE_UP,
     TUI_KEY_PAGE_DOWN,
     TUI_KEY_DELETE,
+    TUI_KEY_MOUSE, /* as SGR 1006 tells it */
+};
+
+enum tui_mouse {
+    TUI_MOUSE_PRESS, /* of the left button */
+    TUI_MOUSE_WHEEL_UP,
+    TUI_MOUSE_WHEEL_DOWN,
+    TUI_MOUSE_OTHER, /* releases, other buttons, movement */
 };
 
 struct tui_key {
@@ -36,6 +44,8 @@ struct tui_key {
     bool has_shift; /* where the terminal says so; of characters the rune tells */
     bool has_alt, has_ctrl;
     bool is_pasted; /* from the clipboard: never a command */
+    enum tui_mouse mouse;
+    unsigned row, col; /* of the mouse, from 0 */
 };
 
 enum { TUI_KEYS_HELD = 32 };

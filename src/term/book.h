@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * book.h -- the lines of a model by their number: what a pager leafs through.
+ *
+ * The final lines of term.h in their order, with every one at hand at once. While the
+ * alternate screen is on, its rows come last, as they stand. Blank rows at the end are
+ * left out, but for those above the cursor.
+ *
+ * A line's number is stable while rows are added below it, and while old ones are dropped
+ * above: numbers begin at term_book_first(). A new width numbers all anew, and so does
+ * another model: `edition` tells.
+ */
+#ifndef TERM_BOOK_H
+#define TERM_BOOK_H
+
+#include "term/term.h"
+
+/* Zeroed it is empty and ready for use. */
+struct term_book {
+    const struct term *term; /* borrowed */
+    uint32_t edition;        /* grows when numbers mean other lines than before */
+    /* private: */
+    uint64_t first, end;
+    struct buf places, peaks;
+    void *state;
+};
+
+void term_book_release(struct term_book *b);
+/* The model was fed, or it is another one. What it costs is what has come since. 0 or
+ * -ENOMEM. All other calls are for the model as it was then. */
+int term_book_update(struct term_book *b, const struct term *t);
+
+/* Lines are first .. end - 1. */
+uint64_t term_book_first(const struct term_book *b);
+uint64_t term_book_end(const struct term_book *b);
+/* The top row of the screen in use; the lines from there on may still change. */
+uint64_t term_book_screen(const struct term_book *b);
+/* For reading. 0 or -ENOMEM. */
+int term_book_line(const struct term_book *b, uint64_t number, struct term_line *line);
+/* Its last_write_byte; cheap. */
+uint64_t term_book_stamp(const struct term_book *b, uint64_t number);
+/* The first line that was written past this byte, so that what is anchored there stands
+ * before it, as in reports (play/merge_priv.h); end: there is none. */
+uint64_t term_book_past(const struct term_book *b, uint64_t byte_off);
+
+/* A text that lines are searched for: UTF-8, not empty. */
+struct term_needle {
+    struct view text;  /* borrowed */
+    bool ignores_case; /* of ASCII letters */
+};
+
+/* The first line from `from` on (is_back: the last one up to it) that has the text; it
+ * may begin in one and go on in the next where a row is wrapped: then it is the one in
+ * which it begins. Looks at no more than max_lines. 1: *ret has it; 0: not there, and
+ * *ret is where to go on (is_back: may be first - 1, which then ends it). */
+int term_book_find(const struct term_book *b, const struct term_needle *needle,
+                   uint64_t from, bool is_back, uint64_t max_lines, uint64_t *ret);
+/* The next place of the needle in one line's text from byte `at` on; false: none. */
+bool term_needle_next(const struct term_needle *needle, struct view text, size_t at,
+                      size_t *ret_start, size_t *ret_end);
+
+#endif
