@@ -13,12 +13,19 @@ enum {
     ALT = 2,
     CTRL = 4,
     RELEASE = 3, /* kitty's events */
+    MOUSE_SHIFT = 4,
+    MOUSE_ALT = 8,
+    MOUSE_CTRL = 16,
+    MOUSE_WHEEL = 64,
+    X10_BYTES = 3,
 };
 
 enum state {
     GROUND,
     ESCAPE,
-    CSI,        /* … and SS3, whose old forms have numbers, too */
+    CSI,
+    SS3,        /* whose old forms have numbers, too */
+    X10,        /* CSI M: a mouse told in three bytes, of a terminal without SGR 1006 */
     CONSOLE,    /* CSI [ of the Linux console: one byte more */
     STRING,     /* OSC, DCS, APC …: an answer to a question that was not ours */
     STRING_ESC, /* … perhaps its end */
@@ -33,7 +40,7 @@ reset(struct tui_keys *k, enum state state)
 {
     k->state = state;
     k->n = 0;
-    k->is_overlong = false;
+    k->is_overlong = k->is_mouse = false;
 }
 
 static void
@@ -70,6 +77,8 @@ control(uint8_t c)
 static enum step
 take_plain(struct tui_keys *k, uint8_t c, struct tui_key *ret)
 {
+    bool was_return = k->was_return;
+    k->was_return = c == '\r' && k->is_pasting;
     if (c == ESC) {
         reset(k, ESCAPE);
         return MORE;
@@ -79,6 +88,8 @@ take_plain(struct tui_keys *k, uint8_t c, struct tui_key *ret)
         hold(k, c);
         return c >= 0xc2 && c <= 0xf4 ? MORE : NONE;
     }
+    if (c == '\n' && was_return) /* a clipboard's line may end in both */
+        return NONE;
     *ret = c < 0x20 || c == DEL ? control(c)
                                 : (struct tui_key){ .kind = TUI_KEY_CHAR, .rune = c };
     return KEY;
@@ -190,12 +201,15 @@ find_number(unsigned number, unsigned modifiers, struct tui_key *ret)
         if (kitty_keys[i].number == number)
             return with_modifiers((struct tui_key){ .kind = kitty_keys[i].kind },
                                   modifiers, ret);
-    if (number < 0x20 || (number >= 0xd800 && number < 0xf900) || number > 0x10ffff)
+    if (number < 0x20 || (number >= DEL && number < 0xa0) ||
+        (number >= 0xd800 && number < 0xf900) || number > 0x10ffff)
         return NONE;
-    bool is_capital = modifiers && (modifiers - 1) & SHIFT && number >= 'a' &&
-                      number <= 'z';
-    return with_modifiers((struct tui_key){ .kind = TUI_KEY_CHAR,
-                                            .rune = is_capital ? number - 32 : number },
+    unsigned held = modifiers ? modifiers - 1 : 0;
+    if (held & CTRL && number >= 'A' && number <= 'Z')
+        number += 32;
+    else if (held & SHIFT && !(held & CTRL) && number >= 'a' && number <= 'z')
+        number -= 32;
+    return with_modifiers((struct tui_key){ .kind = TUI_KEY_CHAR, .rune = number },
                           modifiers, ret);
 }
 
@@ -214,12 +228,43 @@ find_tilde(struct tui_keys *k, const struct csi *csi, struct tui_key *ret)
     return NONE;
 }
 
+/* CSI < button ; column ; row, with M for a press and m for a release. What a paste holds
+ * of the kind was never done by a mouse. */
+static enum step
+find_mouse(const struct tui_keys *k, const struct csi *csi, uint8_t final,
+           struct tui_key *ret)
+{
+    unsigned held = csi->param[0][0];
+    unsigned button = held & ~(unsigned)(MOUSE_SHIFT | MOUSE_ALT | MOUSE_CTRL);
+    unsigned col = csi->param[1][0], row = csi->param[2][0];
+    if (csi->count != 3 || !col || !row || (final != 'M' && final != 'm') ||
+        k->is_pasting)
+        return NONE;
+    *ret = (struct tui_key){ .kind = TUI_KEY_MOUSE,
+                             .has_shift = held & MOUSE_SHIFT,
+                             .has_alt = held & MOUSE_ALT,
+                             .has_ctrl = held & MOUSE_CTRL,
+                             .mouse = TUI_MOUSE_OTHER,
+                             .row = row - 1,
+                             .col = col - 1 };
+    if (final == 'M' && button == 0)
+        ret->mouse = TUI_MOUSE_PRESS;
+    else if (final == 'M' && button == MOUSE_WHEEL)
+        ret->mouse = TUI_MOUSE_WHEEL_UP;
+    else if (final == 'M' && button == MOUSE_WHEEL + 1)
+        ret->mouse = TUI_MOUSE_WHEEL_DOWN;
+    return KEY;
+}
+
 static enum step
 end_sequence(struct tui_keys *k, uint8_t final, struct tui_key *ret)
 {
     bool is_foreign = k->is_overlong || (k->n && (k->held[0] < '0' || k->held[0] > ';'));
     struct csi csi = parse_params(k);
-    if (is_foreign || csi.count > PARAMS || csi.param[1][1] == RELEASE)
+    if (k->is_mouse)
+        return is_foreign ? NONE : find_mouse(k, &csi, final, ret);
+    bool is_urxvt_mouse = final == 'M' && k->state == CSI;
+    if (is_foreign || is_urxvt_mouse || csi.count > PARAMS || csi.param[1][1] == RELEASE)
         return NONE;
     if (final == '~')
         return find_tilde(k, &csi, ret);
@@ -234,8 +279,13 @@ take_csi(struct tui_keys *k, uint8_t c, struct tui_key *ret)
 {
     if (c < 0x20 || c >= 0x7f)
         return AGAIN;
-    if (c == '[' && !k->n) {
-        reset(k, CONSOLE);
+    bool is_first = !k->n && !k->is_mouse && k->state == CSI;
+    if (is_first && (c == '[' || c == 'M')) {
+        reset(k, c == '[' ? CONSOLE : X10);
+        return MORE;
+    }
+    if (is_first && c == '<') {
+        k->is_mouse = true;
         return MORE;
     }
     if (c >= 0x40)
@@ -252,7 +302,7 @@ take_escape(struct tui_keys *k, uint8_t c, struct tui_key *ret)
         return KEY;
     }
     if (c == '[' || c == 'O') {
-        reset(k, CSI);
+        reset(k, c == '[' ? CSI : SS3);
         return MORE;
     }
     if (c && strchr("]PX^_", c)) {
@@ -287,7 +337,11 @@ take(struct tui_keys *k, uint8_t c, struct tui_key *ret)
     case ESCAPE:
         return take_escape(k, c, ret);
     case CSI:
+    case SS3:
         return take_csi(k, c, ret);
+    case X10:
+        hold(k, c);
+        return k->n < X10_BYTES ? MORE : NONE;
     case CONSOLE:
         return NONE;
     case STRING:
@@ -337,7 +391,7 @@ tui_keys_timeout(struct tui_keys *k, struct tui_key *ret)
 {
     bool is_escape = k->state == ESCAPE;
     if (k->state == GROUND)
-        k->is_pasting = false;
+        k->is_pasting = k->was_return = false;
     reset(k, GROUND);
     if (is_escape)
         *ret = (struct tui_key){ .kind = TUI_KEY_ESCAPE, .is_pasted = k->is_pasting };

@@ -3,8 +3,8 @@
  * keys_priv.h -- what a terminal sends, as keys.
  *
  * The forms of xterm, rxvt, the Linux console and kitty; however the bytes are cut. What
- * is no key (a report, garbage) is passed over. Pure: the caller has the clock,
- * which alone tells Escape from the beginning of a sequence.
+ * is no key of those below (F keys, focus, a report, garbage) is passed over. Pure: the
+ * caller has the clock, which alone tells Escape from the beginning of a sequence.
  */
 #ifndef TUI_KEYS_PRIV_H
 #define TUI_KEYS_PRIV_H
@@ -28,7 +28,7 @@ enum tui_key_kind {
     TUI_KEY_PAGE_UP,
     TUI_KEY_PAGE_DOWN,
     TUI_KEY_DELETE,
-    TUI_KEY_MOUSE, /* as SGR 1006 tells it */
+    TUI_KEY_MOUSE, /* as SGR 1006 tells it; never pasted */
 };
 
 enum tui_mouse {
@@ -54,7 +54,9 @@ enum { TUI_KEYS_HELD = 32 };
 struct tui_keys {
     unsigned state; /* private, as all of it */
     bool is_pasting;
+    bool was_return; /* a pasted line's end may go on with a newline */
     bool is_overlong;
+    bool is_mouse;
     uint8_t held[TUI_KEYS_HELD]; /* of a sequence or a character that has begun */
     unsigned n;
 };

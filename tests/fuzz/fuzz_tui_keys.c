@@ -12,12 +12,17 @@ take_all(struct buf *out, struct view in, size_t step)
         struct view piece = { in.p, in.n < step ? in.n : step };
         in = (struct view){ in.p + piece.n, in.n - piece.n };
         while (tui_keys_next(&keys, &piece, &key)) {
-            CHECK(key.kind <= TUI_KEY_DELETE);
+            CHECK(key.kind <= TUI_KEY_MOUSE);
+            CHECK(key.kind == TUI_KEY_MOUSE
+                      ? key.mouse <= TUI_MOUSE_OTHER && !key.is_pasted
+                      : !key.mouse && !key.row && !key.col);
             CHECK(!key.rune || key.kind == TUI_KEY_CHAR);
             CHECK(key.rune <= 0x10ffff && (key.rune < 0xd800 || key.rune > 0xdfff));
-            CHECK(key.kind != TUI_KEY_CHAR || (key.rune >= 0x20 && key.rune != 0x7f));
-            buf_printf(out, "%d %x %d%d%d%d\n", (int)key.kind, (unsigned)key.rune,
-                       key.has_shift, key.has_alt, key.has_ctrl, key.is_pasted);
+            CHECK(key.kind != TUI_KEY_CHAR || (key.rune >= 0x20 && key.rune < 0x7f) ||
+                  key.rune >= 0xa0);
+            buf_printf(out, "%d %x %d%d%d%d %d %u %u\n", (int)key.kind,
+                       (unsigned)key.rune, key.has_shift, key.has_alt, key.has_ctrl,
+                       key.is_pasted, (int)key.mouse, key.row, key.col);
         }
         CHECK(!piece.n);
     }

@@ -18,11 +18,14 @@ tell(struct buf *out, const struct tui_key *key)
 {
     static const char *const names[] = { NULL,  "enter", "escape", "backspace", "tab",
                                          "up",  "down",  "left",   "right",     "home",
-                                         "end", "pgup",  "pgdn",   "delete" };
+                                         "end", "pgup",  "pgdn",   "delete",    "mouse" };
+    static const char *const mice[] = { "press", "up", "down", "other" };
     buf_printf(out, "%s%s%s%s%s", out->n ? " " : "", key->is_pasted ? "paste:" : "",
                key->has_ctrl ? "C-" : "", key->has_alt ? "A-" : "",
                key->has_shift ? "S-" : "");
-    if (key->kind != TUI_KEY_CHAR)
+    if (key->kind == TUI_KEY_MOUSE)
+        buf_printf(out, "%s@%u,%u", mice[key->mouse], key->row, key->col);
+    else if (key->kind != TUI_KEY_CHAR)
         buf_puts(out, names[key->kind]);
     else if (key->rune > 0x20 && key->rune < 0x7f)
         buf_printf(out, "%c", (char)key->rune);
@@ -83,6 +86,10 @@ every_terminals_keys_are_known(void **state)
         { VIEW("\033[27u\033[13u\033[127u\033[57417;2u"),
           "escape enter backspace S-left" },
         { VIEW("\033[27;5;99~\033[27;2;13~"), "C-c S-enter" },
+        { VIEW("\033[13;5u\033[13;5:1u\033[13;5:3u\033[27;5;13~"),
+          "C-enter C-enter C-enter" },
+        { VIEW("\033[57414;5u\033[13;2u\r"), "C-enter S-enter enter" },
+        { VIEW("\033[103:71;6u\033[27;6;71~\033[27;5;83~"), "C-S-g C-S-g C-s" },
         { VIEW("\033[Z"), "S-tab" },
         { VIEW("\033x\0331"), "A-x A-1" },
         { VIEW("\033"), "escape" },
@@ -94,6 +101,31 @@ every_terminals_keys_are_known(void **state)
 }
 
 static void
+a_mouse_says_where_it_was_and_what_it_did(void **state)
+{
+    (void)state;
+    are_keys(VIEW("\033[<0;1;1M\033[<0;1;1m"), "press@0,0 other@0,0");
+    are_keys(VIEW("\033[<64;80;24M\033[<65;300;200M"), "up@23,79 down@199,299");
+    are_keys(VIEW("\033[<16;3;2M\033[<8;3;2M\033[<68;3;2M"),
+             "C-press@1,2 A-press@1,2 S-up@1,2");
+    /* Other buttons, dragging, moving, a wheel to the side. */
+    are_keys(VIEW("\033[<1;1;1M\033[<32;1;1M\033[<35;1;1M\033[<66;1;1M\033[<128;1;1M"),
+             "other@0,0 other@0,0 other@0,0 other@0,0 other@0,0");
+}
+
+static void
+what_is_no_mouse_is_passed_over(void **state)
+{
+    (void)state;
+    are_keys(VIEW("\033[<0;0;1Mq\033[<0;1Mq\033[<Mq\033[<0;1;1;1Mq\033[<0;1;1Aq"),
+             "q q q q q");
+    are_keys(VIEW("\033[<?0;1;1Mq\033[<<0;1;1Mq\033[0;1;1Mq"), "q q q");
+    are_keys(VIEW("\033[M !!q\033[M\x03\033\rq"), "q q"); /* without SGR 1006 */
+    are_keys(VIEW("\033[M !"), "");
+    are_keys(VIEW("\033[200~\033[<0;1;1M\033[201~q"), "q");
+}
+
+static void
 what_is_no_key_is_passed_over(void **state)
 {
     (void)state;
@@ -101,12 +133,12 @@ what_is_no_key_is_passed_over(void **state)
     are_keys(VIEW("\033]11;rgb:1/2/3\033\\q"), "q"); /* an answer */
     are_keys(VIEW("\033]11;rgb:1/2/3\aq"), "q");
     are_keys(VIEW("\033P1$r0m\033\\q"), "q");
-    are_keys(VIEW("\033[<0;10;10Mq"), "q");  /* a mouse */
     are_keys(VIEW("\033[Iq\033[Oq"), "q q"); /* focus */
     are_keys(VIEW("\033[[Aq"), "q");         /* F1 of the console */
-    are_keys(VIEW("\033[11~q"), "q");
+    are_keys(VIEW("\033[11~q\033OPq\033[1;5Sq\033[24;6~q\033[57376uq"), "q q q q q");
     are_keys(VIEW("\033[1;2;3;4;5Dq"), "q");
-    are_keys(VIEW("\033[1114112u\033[55296u\033[5uq"), "q"); /* no characters */
+    /* no characters */
+    are_keys(VIEW("\033[1114112u\033[55296u\033[5u\033[128u\033[159uq"), "q");
     are_keys(VIEW("\x80\xff\xc3q\xe2\x82q\xed\xa0\x80q"), "q q q");
     are_keys(VIEW("\xc2\x9bq"), "q"); /* C1 */
 }
@@ -130,6 +162,8 @@ a_paste_is_told_from_keys(void **state)
     (void)state;
     are_keys(VIEW("a\033[200~qx\r\033[201~b"), "a paste:q paste:x paste:enter b");
     are_keys(VIEW("\033[200~\x03"), "paste:C-c");
+    are_keys(VIEW("\033[200~a\r\nb\n\n\r\033[201~\n"),
+             "paste:a paste:enter paste:b paste:enter paste:enter paste:enter enter");
     struct tui_keys keys = { 0 };
     struct tui_key key;
     struct view in = VIEW("\033[200~never ends");
@@ -168,6 +202,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_terminals_keys_are_known),
+        cmocka_unit_test(a_mouse_says_where_it_was_and_what_it_did),
+        cmocka_unit_test(what_is_no_mouse_is_passed_over),
         cmocka_unit_test(what_is_no_key_is_passed_over),
         cmocka_unit_test(a_sequence_that_is_cut_off_is_not_waited_for),
         cmocka_unit_test(a_paste_is_told_from_keys),
