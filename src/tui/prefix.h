@@ -21,10 +21,13 @@ struct tui_prefix {
     uint8_t key; /* a control byte: 1..31; 0: there is none, all is for the session */
     bool is_held;
     bool is_pasting;
-    unsigned matched; /* so many bytes of a paste's end have come */
+    unsigned matched; /* so many bytes of a paste's begin or end have come */
 };
 
-/* "^]", "C-]", "Ctrl-]", in either case of letters. 0 or ERR_USAGE. */
+struct tui_key;
+
+/* "^]", "C-]", "Ctrl-]", in either case of letters. 0 or ERR_USAGE: ^[ begins other keys,
+ * ^I ^J ^M are keys that are needed. */
 int tui_prefix_parse(const char *text, uint8_t *ret, struct err *err);
 /* As people read it: "Ctrl-]". */
 const char *tui_prefix_name(uint8_t key, char room[16]);
@@ -37,7 +40,12 @@ const char *tui_prefix_name(uint8_t key, char room[16]);
  */
 void tui_prefix_take(struct tui_prefix *p, struct view *in, struct buf *out);
 /* While it is held: is the prefix typed again at the front of *in? Then it is taken, and
- * appended to *out. Releases and bare modifiers of kitty's protocol are passed over. */
+ * appended to *out. Releases and bare modifiers of kitty's protocol are passed over.
+ * True: it is not held any more, go on with tui_prefix_take(); so it is when a paste
+ * begins, which is the session's. Not to be asked in the middle of a key: of one that was
+ * cut the caller has the rest. */
 bool tui_prefix_again(struct tui_prefix *p, struct view *in, struct buf *out);
+/* Is this key the prefix? For those who read keys. */
+bool tui_prefix_is(const struct tui_prefix *p, const struct tui_key *key);
 
 #endif
