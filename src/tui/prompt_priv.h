@@ -26,6 +26,7 @@ struct tui_prompt {
     struct buf text;                /* UTF-8 without control characters */
     size_t cursor;                  /* byte of the text */
     struct buf old[TUI_PROMPT_OLD]; /* newest first */
+    struct buf typed;               /* what stood here before one of those was gone to */
     unsigned n_old, at_old;
 };
 
