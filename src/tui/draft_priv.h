@@ -17,7 +17,7 @@ enum { TUI_DRAFT_BYTES = 60000, TUI_DRAFT_UNDO = 64 };
 enum tui_draft_end {
     TUI_DRAFT_GOES_ON,
     TUI_DRAFT_SUBMITTED, /* Ctrl-Enter, Ctrl-S */
-    TUI_DRAFT_GIVEN_UP,  /* Escape; when there is text, the second one in a row */
+    TUI_DRAFT_GIVEN_UP,  /* Escape, ^C; when there is text, the second one in a row */
     TUI_DRAFT_EDITOR,    /* Ctrl-E … see tui_draft_key() */
 };
 
@@ -25,12 +25,14 @@ struct tui_draft {
     struct buf text; /* UTF-8; of control characters newline and tab alone */
     size_t cursor;   /* byte of it */
     unsigned cols;   /* of the text's own lines on the screen; set by the caller */
-    size_t top;      /* the first of them that is shown */
+    size_t top;      /* the first of them that is shown; the caller's */
     bool was_escape; /* … which would give it up, if it comes again */
     bool is_full;    /* the last key had no room */
     /* private: */
-    unsigned want_col;
-    struct buf undo;
+    unsigned want_col; /* 1 + where ↑ and ↓ want to be; 0: where the cursor is */
+    struct buf undo;   /* steps, the last one at the end */
+    unsigned n_undo;
+    enum tui_draft_run { TUI_DRAFT_ALONE, TUI_DRAFT_TYPING, TUI_DRAFT_ERASING } run;
 };
 
 void tui_draft_release(struct tui_draft *d);
@@ -50,5 +52,20 @@ void tui_draft_cursor(const struct tui_draft *d, struct term_widths *widths,
 /* Appends the i-th of them: text without control characters. */
 void tui_draft_put(const struct tui_draft *d, size_t line, struct term_widths *widths,
                    struct buf *out);
+
+/* -- draft_wrap.c -- */
+
+/* The byte of the text at such a place of the screen, or the nearest in that line. */
+size_t tui_draft_place(const struct tui_draft *d, struct term_widths *widths, size_t line,
+                       unsigned col);
+
+/* -- draft_undo.c -- */
+
+/* n bytes out, others in, and the cursor behind them; it can be undone, together with the
+ * changes of the same run just before. False: nothing has changed; is_full: no room. */
+bool tui_draft_change(struct tui_draft *d, size_t at, size_t n, struct view by,
+                      enum tui_draft_run run);
+/* False: there is nothing to undo. */
+bool tui_draft_undo(struct tui_draft *d);
 
 #endif
