@@ -78,6 +78,34 @@ play_events_sort(struct play_events *e)
         qsort(e->entries.p, e->count, sizeof(struct entry), by_anchor);
 }
 
+static uint64_t
+distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+bool
+play_events_nearest(const struct play_events *e, uint64_t byte_off,
+                    struct play_event *ret)
+{
+    const struct play_event *best = NULL;
+    size_t at = 0;
+    for (size_t i = 0; i < e->count; i++) {
+        const struct play_event *event = &entry_at(e, i)->event;
+        if (event->kind != PLAY_SNAPSHOT)
+            continue;
+        uint64_t d = distance(event->anchor_byte, byte_off);
+        uint64_t best_d = best ? distance(best->anchor_byte, byte_off) : 0;
+        if (best && (d > best_d || (d == best_d && event->ts_ns < best->ts_ns)))
+            continue;
+        best = event;
+        at = i;
+    }
+    if (best)
+        *ret = play_events_at(e, at);
+    return best;
+}
+
 /* -- what is known already -- */
 
 static int
