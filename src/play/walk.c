@@ -22,8 +22,12 @@ next_piece(struct play_walk *w)
     w->rest = w->piece.records;
     w->spot = (struct play_spot){ .ordinal = w->piece.head.ordinal };
     w->chain = w->chain_behind;
-    if (w->piece.packed.n >= TAPE_BLOCK_HEAD)
-        w->chain_behind = play_chain(w->chain, w->piece.file_off, w->piece.packed.p);
+    if (w->piece.packed.n < TAPE_BLOCK_HEAD)
+        return true;
+    w->chain_behind = play_chain(w->chain, w->piece.file_off, w->piece.packed.p);
+    w->has_sealed = !w->piece.segment;
+    w->sealed = (struct tape_place){ w->piece.file_off, w->piece.head.ordinal,
+                                     w->piece.head.crc };
     return true;
 }
 
@@ -113,6 +117,52 @@ play_walk_peek(struct play_walk *w)
     w->has_next = true;
     w->next_fed = 0;
     return 1;
+}
+
+/* -- a recording that grows -- */
+
+/* What has its end, and what other writers made, does not. */
+static bool
+is_finished(const struct play_walk *w)
+{
+    const struct tape_piece *p = &w->piece;
+    return p->record_count && (!p->head.is_checked || p->head.flags & TAPE_BLOCK_LAST);
+}
+
+static void
+skip_to(struct play_walk *w, uint32_t record)
+{
+    struct tape_record skipped;
+    const char *reason;
+    for (; w->spot.record < record && w->rest.n; w->spot.record++) {
+        size_t n = tape_record_get(w->rest, &skipped, &reason);
+        w->rest = (struct view){ w->rest.p + n, w->rest.n - n };
+    }
+}
+
+int
+play_walk_resume(struct play_walk *w)
+{
+    struct play_spot at = w->spot;
+    struct tape_reader *tape;
+    struct err ignored;
+    if (!w->is_end || is_finished(w))
+        return 0;
+    int e = tape_reader_open(&tape, w->io, w->path, &w->tell, &ignored);
+    if (e < 0)
+        return e;
+    tape_reader_close(w->tape); /* a tail that has grown is read by new ones alone */
+    w->tape = tape;
+    if (w->has_sealed)
+        (void)tape_reader_begin_at(tape, &w->sealed);
+    w->rest.n = 0;
+    while ((w->is_end = !next_piece(w)) == false && w->spot.ordinal < at.ordinal)
+        w->rest.n = 0;
+    if (w->is_end)
+        w->spot = at;
+    else if (w->spot.ordinal == at.ordinal)
+        skip_to(w, at.record);
+    return 0;
 }
 
 /* -- records -- */
@@ -239,7 +289,7 @@ clear(struct play_walk *w)
     if (w->term)
         term_free(w->term);
     w->term = NULL;
-    w->is_end = w->has_next = false;
+    w->is_end = w->has_next = w->has_sealed = false;
     w->rest.n = 0;
     w->next_fed = 0;
     w->chain = w->chain_behind = 0;
@@ -281,8 +331,6 @@ bool
 play_walk_jump(struct play_walk *w, const struct tape_place *place, uint32_t record,
                struct term *term)
 {
-    struct tape_record skipped;
-    const char *reason;
     if (w->term)
         term_free(w->term);
     w->term = term;
@@ -293,9 +341,6 @@ play_walk_jump(struct play_walk *w, const struct tape_place *place, uint32_t rec
     if (!tape_reader_begin_at(w->tape, place) || !next_piece(w) ||
         w->piece.file_off != place->file_off)
         return false;
-    for (; w->spot.record < record && w->rest.n; w->spot.record++) {
-        size_t n = tape_record_get(w->rest, &skipped, &reason);
-        w->rest = (struct view){ w->rest.p + n, w->rest.n - n };
-    }
+    skip_to(w, record);
     return w->spot.record == record;
 }

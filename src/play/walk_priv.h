@@ -64,11 +64,13 @@ struct play_walk {
     unsigned term_cols, term_rows; /* … when the model was told last */
 
     struct tape_piece piece;
-    struct view rest;        /* of its records, behind `next` */
-    uint64_t chain;          /* of the blocks before this one (keyframes_priv.h) */
-    uint64_t chain_behind;   /* … with this one */
-    struct play_spot spot;   /* of `next`, or of what would follow the last one */
-    struct tape_record next; /* with has_next; its bytes are the piece's */
+    struct view rest;         /* of its records, behind `next` */
+    struct tape_place sealed; /* of the last block that no tail had … */
+    bool has_sealed;          /* … if there was one */
+    uint64_t chain;           /* of the blocks before this one (keyframes_priv.h) */
+    uint64_t chain_behind;    /* … with this one */
+    struct play_spot spot;    /* of `next`, or of what would follow the last one */
+    struct tape_record next;  /* with has_next; its bytes are the piece's */
     bool has_next, is_end;
     size_t next_fed; /* bytes of it that are in the picture */
 
@@ -90,6 +92,9 @@ void play_walk_release(struct play_walk *w);
  * place: the walk must be begun anew. */
 bool play_walk_jump(struct play_walk *w, const struct tape_place *place, uint32_t record,
                     struct term *term);
+/* At the end: the recording may have grown since, and then there is a next record. Not
+ * for walks that keyframes are made of. An error leaves it at the end. */
+int play_walk_resume(struct play_walk *w);
 /* 1: there is a next record, 0: the end; or an error. */
 int play_walk_peek(struct play_walk *w);
 /* Takes the next record, which was peeked at; of DATA at most that many bytes of what is
