@@ -64,9 +64,9 @@ read_moments(struct cli_replay *r, const struct args *a, struct err *err)
     int e = 0;
     r->has_from = a->from;
     r->has_to = a->to;
-    if (a->from && (e = cli_moment_parse(a->from, &r->from, err)) < 0)
+    if (a->from && (e = play_moment_parse(a->from, &r->from, err)) < 0)
         return blame("--from", e, err);
-    if (a->to && (e = cli_moment_parse(a->to, &r->to, err)) < 0)
+    if (a->to && (e = play_moment_parse(a->to, &r->to, err)) < 0)
         return blame("--to", e, err);
     if (a->to && r->to.is_byte && !r->to.value)
         return err_set(err, ERR_USAGE, "--to: nothing lies before byte 0");
@@ -83,10 +83,10 @@ read_pace(struct cli_replay *r, const struct args *a, struct err *err)
     int e = 0;
     c->speed = PLAY_SPEED_ONE;
     r->pace.is_off = a->is_fast;
-    if (a->speed && (e = cli_factor_parse(a->speed, PLAY_SPEED_MIN, PLAY_SPEED_MAX,
-                                          &c->speed, err)) < 0)
+    if (a->speed && (e = play_factor_parse(a->speed, PLAY_SPEED_MIN, PLAY_SPEED_MAX,
+                                           &c->speed, err)) < 0)
         return blame("--speed", e, err);
-    if (a->idle_limit && (e = cli_time_parse(a->idle_limit, &c->idle_limit_ns, err)) < 0)
+    if (a->idle_limit && (e = play_time_parse(a->idle_limit, &c->idle_limit_ns, err)) < 0)
         return blame("--idle-limit", e, err);
     return 0;
 }

@@ -3,9 +3,9 @@
 #ifndef CLI_REPLAY_H
 #define CLI_REPLAY_H
 
-#include "cli/moment.h"
 #include "cli/pace.h"
 #include "cli/session.h"
+#include "play/moment.h"
 
 struct cli_replay {
     const struct cli_command *self;
@@ -13,7 +13,7 @@ struct cli_replay {
     struct library_found found;
     unsigned cols, rows; /* as its meta says; 0: it does not */
     bool has_from, has_to;
-    struct cli_moment from, to;
+    struct play_moment from, to;
     struct cli_pace pace;
     bool has_colours, is_json;
     bool is_paused; /* at first; of the player on a terminal alone */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* moment_test.c -- moments, spans and speeds, as people write them. */
-#include "cli/moment.h"
+#include "play/moment.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,13 +34,13 @@ times_are_read(void **state)
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         struct err err = { 0 };
-        struct cli_moment m = { true, 1 };
+        struct play_moment m = { true, 1 };
         uint64_t ns = 1;
-        if (cli_moment_parse(all[i].text, &m, &err) < 0)
+        if (play_moment_parse(all[i].text, &m, &err) < 0)
             fail_msg("'%s': %s", all[i].text, err.text);
         assert_int_equal(m.value, all[i].ns);
         assert_false(m.is_byte);
-        assert_int_equal(cli_time_parse(all[i].text, &ns, &err), 0);
+        assert_int_equal(play_time_parse(all[i].text, &ns, &err), 0);
         assert_int_equal(ns, all[i].ns);
     }
 }
@@ -50,14 +50,14 @@ bytes_are_read(void **state)
 {
     (void)state;
     struct err err = { 0 };
-    struct cli_moment m = { 0 };
-    assert_int_equal(cli_moment_parse("@1234", &m, &err), 0);
+    struct play_moment m = { 0 };
+    assert_int_equal(play_moment_parse("@1234", &m, &err), 0);
     assert_true(m.is_byte);
     assert_int_equal(m.value, 1234);
-    assert_int_equal(cli_moment_parse("@18446744073709551614", &m, &err), 0);
+    assert_int_equal(play_moment_parse("@18446744073709551614", &m, &err), 0);
     assert_int_equal(m.value, UINT64_MAX - 1);
     uint64_t ns;
-    assert_int_equal(cli_time_parse("@1", &ns, &err), ERR_USAGE);
+    assert_int_equal(play_time_parse("@1", &ns, &err), ERR_USAGE);
 }
 
 static void
@@ -101,8 +101,8 @@ what_is_no_moment_is_told_what_is(void **state)
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         struct err err = { 0 };
-        struct cli_moment m = { true, 7 };
-        if (cli_moment_parse(all[i], &m, &err) != ERR_USAGE)
+        struct play_moment m = { true, 7 };
+        if (play_moment_parse(all[i], &m, &err) != ERR_USAGE)
             fail_msg("'%s' was taken", all[i]);
         assert_int_equal(m.value, 7);
         assert_non_null(strstr(err.text, "12.5"));
@@ -116,18 +116,18 @@ speeds_are_in_thousandths(void **state)
     (void)state;
     struct err err = { 0 };
     uint32_t v = 0;
-    assert_int_equal(cli_factor_parse("1", 10, 1000000, &v, &err), 0);
+    assert_int_equal(play_factor_parse("1", 10, 1000000, &v, &err), 0);
     assert_int_equal(v, 1000);
-    assert_int_equal(cli_factor_parse("0.01", 10, 1000000, &v, &err), 0);
+    assert_int_equal(play_factor_parse("0.01", 10, 1000000, &v, &err), 0);
     assert_int_equal(v, 10);
-    assert_int_equal(cli_factor_parse("1000", 10, 1000000, &v, &err), 0);
+    assert_int_equal(play_factor_parse("1000", 10, 1000000, &v, &err), 0);
     assert_int_equal(v, 1000000);
-    assert_int_equal(cli_factor_parse(".5", 10, 1000000, &v, &err), 0);
+    assert_int_equal(play_factor_parse(".5", 10, 1000000, &v, &err), 0);
     assert_int_equal(v, 500);
     static const char *const bad[] = { "",     "0", "0.009", "1000.001",
                                        "1001", "x", "2x",    "-1" };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        assert_int_equal(cli_factor_parse(bad[i], 10, 1000000, &v, &err), ERR_USAGE);
+        assert_int_equal(play_factor_parse(bad[i], 10, 1000000, &v, &err), ERR_USAGE);
     assert_string_equal(err.text, "'-1' is no number from 0.01 to 1000");
     assert_int_equal(v, 500);
 }

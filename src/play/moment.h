@@ -5,25 +5,25 @@
  * A time is seconds with a fraction ("12.5"), m:ss or h:mm:ss, either with a fraction;
  * what lies below its smallest unit is cut. *err says what is allowed.
  */
-#ifndef CLI_MOMENT_H
-#define CLI_MOMENT_H
+#ifndef PLAY_MOMENT_H
+#define PLAY_MOMENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
 
-struct cli_moment {
+struct play_moment {
     bool is_byte;
     uint64_t value; /* a byte of the stream, else ns since the first record */
 };
 
 /* A time, or "@BYTE". */
-int cli_moment_parse(const char *text, struct cli_moment *ret, struct err *err);
+int play_moment_parse(const char *text, struct play_moment *ret, struct err *err);
 /* A time alone. */
-int cli_time_parse(const char *text, uint64_t *ret_ns, struct err *err);
+int play_time_parse(const char *text, uint64_t *ret_ns, struct err *err);
 /* A decimal number in thousandths, from min to max of them. */
-int cli_factor_parse(const char *text, uint32_t min, uint32_t max, uint32_t *ret,
-                     struct err *err);
+int play_factor_parse(const char *text, uint32_t min, uint32_t max, uint32_t *ret,
+                      struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/moment.h"
+#include "play/moment.h"
 
 #include <errno.h>
 
@@ -69,7 +69,7 @@ parse_time(const char *text, uint64_t *ret_ns)
 }
 
 int
-cli_moment_parse(const char *text, struct cli_moment *ret, struct err *err)
+play_moment_parse(const char *text, struct play_moment *ret, struct err *err)
 {
     uint64_t v;
     bool is_byte = text[0] == '@';
@@ -79,12 +79,12 @@ cli_moment_parse(const char *text, struct cli_moment *ret, struct err *err)
                        "'%s' is no moment of a session: give seconds (12.5), m:ss, "
                        "h:mm:ss or @BYTE",
                        text);
-    *ret = (struct cli_moment){ is_byte, v };
+    *ret = (struct play_moment){ is_byte, v };
     return 0;
 }
 
 int
-cli_time_parse(const char *text, uint64_t *ret_ns, struct err *err)
+play_time_parse(const char *text, uint64_t *ret_ns, struct err *err)
 {
     if (parse_time(text, ret_ns) < 0)
         return err_set(err, ERR_USAGE,
@@ -93,8 +93,8 @@ cli_time_parse(const char *text, uint64_t *ret_ns, struct err *err)
 }
 
 int
-cli_factor_parse(const char *text, uint32_t min, uint32_t max, uint32_t *ret,
-                 struct err *err)
+play_factor_parse(const char *text, uint32_t min, uint32_t max, uint32_t *ret,
+                  struct err *err)
 {
     uint64_t v;
     if (parse_decimal(text, strlen(text), 1000, max / 1000, &v) < 0 || v < min || v > max)
