@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* ahr instruct: notes an instruction to the agent in a live session, and types it. */
+/* ahr instruct: notes an instruction to the agent of a session, and types it if that is
+ * live. */
+#include "cli/instruct.h"
+
 #include <errno.h>
 #include <inttypes.h>
 
@@ -7,6 +10,7 @@
 #include "base/utf8.h"
 #include "cli/live.h"
 #include "cli/option.h"
+#include "cli/session.h"
 
 enum { TEXT_MAX = 60000 };
 
@@ -15,13 +19,8 @@ struct args {
     bool is_typed;
 };
 
-/* Where the instruction belongs. */
-struct place {
-    uint64_t byte, snapshot; /* IPC_NONE: none. Both: whichever of them there is */
-};
-
 static int
-parse_place(struct place *ret, const char *text, struct err *err)
+parse_place(struct cli_place *ret, const char *text, struct err *err)
 {
     bool is_byte = text[0] == '@';
     struct view digits = { (const uint8_t *)text + is_byte, strlen(text) - is_byte };
@@ -29,7 +28,7 @@ parse_place(struct place *ret, const char *text, struct err *err)
     if (num_parse(digits, IPC_NONE - 1, &n) < 0)
         return err_set(err, ERR_USAGE,
                        "--at must be a snapshot's id, or a byte as @N, not '%s'", text);
-    *ret = (struct place){ .byte = n, .snapshot = is_byte ? IPC_NONE : n };
+    *ret = (struct cli_place){ .byte = n, .snapshot = is_byte ? IPC_NONE : n };
     return 0;
 }
 
@@ -49,7 +48,7 @@ check_text(const char *text, struct err *err)
 /* Before anything is typed: where the session is now. A byte that is still to come is
  * refused here, since nobody can take back what was typed. */
 static int
-take_anchor(struct cli_live *l, struct place *place, struct err *err)
+take_anchor(struct cli_live *l, struct cli_place *place, struct err *err)
 {
     struct ipc_message done, m = { .selector = IPC_ANCHOR };
     int r = cli_ask_done(&l->ask, &m, &done, err);
@@ -84,7 +83,7 @@ type(const struct cli_command *self, struct cli_live *l, const char *text,
 /* -- noting it -- */
 
 static int
-note(struct cli_live *l, struct place place, const char *text, bool is_delivered,
+note(struct cli_live *l, struct cli_place place, const char *text, bool is_delivered,
      struct ipc_message *ret, struct err *err)
 {
     struct ipc_message m = {
@@ -104,13 +103,13 @@ open_again(struct cli_live *l, struct err *err)
 }
 
 static int
-note_at(struct cli_live *l, struct place place, const char *text, bool is_delivered,
+note_at(struct cli_live *l, struct cli_place place, const char *text, bool is_delivered,
         struct ipc_message *ret, struct err *err)
 {
     if (place.snapshot == IPC_NONE)
         return note(l, place, text, is_delivered, ret, err);
-    struct place at_snapshot = { .byte = IPC_NONE, .snapshot = place.snapshot };
-    struct place at_byte = { .byte = place.byte, .snapshot = IPC_NONE };
+    struct cli_place at_snapshot = { .byte = IPC_NONE, .snapshot = place.snapshot };
+    struct cli_place at_byte = { .byte = place.byte, .snapshot = IPC_NONE };
     int r = note(l, at_snapshot, text, is_delivered, ret, err);
     if (r != -EPERM || strncmp(err->text, "no snapshot", 11) != 0)
         return r;
@@ -127,7 +126,7 @@ note_at(struct cli_live *l, struct place place, const char *text, bool is_delive
 
 static int
 instruct(const struct cli_command *self, struct cli_live *l, const struct args *args,
-         struct place place, const char *text, struct err *err)
+         struct cli_place place, const char *text, struct err *err)
 {
     bool is_delivered = false;
     struct ipc_message done;
@@ -142,11 +141,46 @@ instruct(const struct cli_command *self, struct cli_live *l, const struct args *
     return r < 0 ? cli_live_error(l, r, err) : cli_print_done(&done, err);
 }
 
+/* -- live, or not any more -- */
+
+static int
+instruct_live(const struct cli_command *self, const struct args *args,
+              const char *session, struct cli_place place, const char *text,
+              struct err *err)
+{
+    struct cli_live l;
+    int r = cli_live_open(&l, session, err);
+    if (r < 0)
+        return r;
+    r = instruct(self, &l, args, place, text, err);
+    cli_live_release(&l);
+    return r;
+}
+
+/* Nobody records it: *why says so. */
+static int
+instruct_ended(const struct args *args, const char *session, struct cli_place place,
+               const char *text, struct err *why)
+{
+    AUTO(library_found) found = { 0 };
+    struct ipc_message done;
+    struct err ignored;
+    if (cli_find(NULL, &found, session, &ignored) < 0)
+        return why->code;
+    if (args->is_typed)
+        return err_set(why, ERR_MISSING,
+                       "session '%s' has ended: there is nobody to type it to; without "
+                       "--type it is noted",
+                       session);
+    int r = cli_instruct_ended(&found, place, text, &done, why);
+    return r < 0 ? r : cli_print_done(&done, why);
+}
+
 static int
 run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
     struct args args = { 0 };
-    struct place place = { IPC_NONE, IPC_NONE };
+    struct cli_place place = { IPC_NONE, IPC_NONE };
     int count, r = cli_parse(self, argc, argv, &args, &count, err);
     if (r)
         return r;
@@ -159,28 +193,24 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     r = check_text(argv[1], err);
     if (!r && args.at)
         r = parse_place(&place, args.at, err);
-    struct cli_live l;
-    if (!r)
-        r = cli_live_open(&l, argv[0], err);
     if (r < 0)
         return r;
-    r = instruct(self, &l, &args, place, argv[1], err);
-    cli_live_release(&l);
-    return r;
+    r = instruct_live(self, &args, argv[0], place, argv[1], err);
+    return r == ERR_MISSING ? instruct_ended(&args, argv[0], place, argv[1], err) : r;
 }
 
 static const struct cli_option options[] = {
     { "at", 0, CLI_TEXT, offsetof(struct args, at), "BYTE|SNAPSHOT",
-      "where it belongs: @BYTE, or a snapshot's id (here and now)", 0, 0 },
+      "where it belongs: @BYTE, or a snapshot's id (now; the end)", 0, 0 },
     { "type", 0, CLI_FLAG, offsetof(struct args, is_typed), NULL,
-      "also type it into the agent, and press Enter", 0, 0 },
+      "also type it into the agent of a live session, and press Enter", 0, 0 },
     { 0 },
 };
 
 const struct cli_command cli_instruct = {
     "instruct",
     "SESSION [--at BYTE|SNAPSHOT] [--type] TEXT",
-    "note an instruction to the agent of a live session",
+    "note an instruction to the agent at a place of a session",
     options,
     run,
     false,

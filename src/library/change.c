@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/tree.h"
+#include "library/change_priv.h"
 #include "library/index.h"
 #include "library/recover.h"
 #include "session/exchange.h"
@@ -22,10 +23,8 @@
 #include "session/meta.h"
 #include "snap/tidy.h"
 
-/* One whose recorder has vanished, to where it belongs. 1: it is not in sessions/
- * afterwards either. */
-static int
-settle(const char *home, const char *id, struct err *err)
+int
+library_settle(const char *home, const char *id, struct err *err)
 {
     AUTO(buf) path = { .ceiling = PATH_MAX };
     struct tape_repair_report report;
@@ -69,9 +68,8 @@ write_name(const char *home, const char *id, const char *name, struct err *err)
     return r;
 }
 
-/* The next who looks does it if we cannot. */
-static void
-index_again(const char *home, const char *id, struct redact *redact)
+void
+library_index_again(const char *home, const char *id, struct redact *redact)
 {
     AUTO(buf) path = { .ceiling = PATH_MAX };
     struct library_indexed done;
@@ -89,13 +87,13 @@ int
 library_rename(const char *home, const char *id, const char *name, struct redact *redact,
                struct err *err)
 {
-    int r = settle(home, id, err);
+    int r = library_settle(home, id, err);
     if (r > 0)
         return err_set(err, ERR_MISSING, "there is nothing left of session '%s'", id);
     if (!r)
         r = write_name(home, id, name, err);
     if (!r)
-        index_again(home, id, redact);
+        library_index_again(home, id, redact);
     return r;
 }
 
@@ -156,7 +154,7 @@ int
 library_delete(const char *home, const char *id, struct err *err)
 {
     struct err why = { 0 };
-    int r = settle(home, id, err);
+    int r = library_settle(home, id, err);
     if (r)
         return r < 0 ? r : forget_snapshots(home, id, err);
     int hold = session_hold(home, id, LIBRARY_WAIT_MS, err);

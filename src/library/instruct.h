@@ -12,8 +12,9 @@
 #include "library/find.h"
 #include "session/lines.h"
 
-/* id and ts_ns are set here, in *i. Secrets in its text are masked, as everywhere. -EBUSY
- * when somebody else is at it; that it could not be indexed is no error. */
+/* id and ts_ns are set here, in *i. Secrets in its text are masked, as everywhere.
+ * ERR_BUSY when somebody else is at it, or it is being recorded; that it could not be
+ * indexed is no error. */
 int library_instruct(const struct library_found *found, struct session_instruction *i,
                      struct err *err);
 
