@@ -86,6 +86,9 @@ void tui_viewer_tell(struct tui_viewer *v, const char *text, uint64_t now_ns);
  * is open): go on until TUI_WISH_LEAVE. */
 bool tui_viewer_ended(struct tui_viewer *v, const char *how);
 
+/* In review mode: to a moment, as @ takes it: "@BYTE", "1:23", "83.5". */
+void tui_viewer_go(struct tui_viewer *v, const char *moment);
+
 /* -- what is typed -- */
 
 /* Appends what is for the session. now_ns: monotonic, as everywhere here. */
