@@ -174,6 +174,14 @@ play_roll_stamps(const struct play_roll *r)
     return &r->stamps;
 }
 
+struct play_stamps
+play_roll_take_stamps(struct play_roll *r)
+{
+    struct play_stamps stamps = r->stamps;
+    r->stamps = (struct play_stamps){ 0 };
+    return stamps;
+}
+
 const struct play_events *
 play_roll_snapshots(const struct play_roll *r)
 {

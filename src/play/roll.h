@@ -35,6 +35,8 @@ uint64_t play_roll_byte(const struct play_roll *r);
 const struct term *play_roll_term(const struct play_roll *r);
 struct term *play_roll_take(struct play_roll *r);
 const struct play_stamps *play_roll_stamps(const struct play_roll *r);
+/* … the caller's, who goes on adding to them; the roll has none then. */
+struct play_stamps play_roll_take_stamps(struct play_roll *r);
 /* The snapshots that the recording itself has, as far as it was read; unsorted. */
 const struct play_events *play_roll_snapshots(const struct play_roll *r);
 

@@ -180,10 +180,14 @@ what_was_taken_is_the_takers(void **state)
     struct play_roll *r = open_roll(KIT_PATH);
     assert_int_equal(play_roll_read(r, 10000, EVERYTHING), 0);
     struct term *t = play_roll_take(r);
+    struct play_stamps stamps = play_roll_take_stamps(r);
     assert_int_equal(play_roll_read(r, UINT64_MAX, EVERYTHING), 0);
     assert_int_equal(play_roll_byte(r), 10000);
     assert_null(play_roll_term(r));
+    assert_int_equal(play_stamps_byte(play_roll_stamps(r), UINT64_MAX), 0);
     play_roll_close(r);
+    assert_int_equal(play_stamps_byte(&stamps, UINT64_MAX), 10000);
+    play_stamps_release(&stamps);
     assert_true(term_rows(t) > 0);
     term_free(t);
 }
