@@ -32,6 +32,27 @@ cli_losses_notice(void *ctx, const struct tape_notice *n)
                 n->text);
 }
 
+static bool
+is_before(const struct tape_notes *notes, size_t i)
+{
+    const struct tape_note *n = &notes->list[i];
+    for (size_t k = 0; k < i; k++)
+        if (notes->list[k].offset == n->offset && !strcmp(notes->list[k].file, n->file))
+            return true;
+    return false;
+}
+
+void
+cli_losses_notes(struct cli_losses *l, const struct tape_notes *notes)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        const struct tape_note *n = &notes->list[i];
+        struct tape_notice notice = { n->kind, n->file, n->offset, n->length, n->text };
+        if (!is_before(notes, i))
+            cli_losses_notice(l, &notice);
+    }
+}
+
 void
 cli_losses_gap(struct cli_losses *l, uint64_t byte_off, uint64_t bytes, bool is_recorded)
 {

@@ -4,7 +4,7 @@
 #define CLI_LOSSES_H
 
 #include "cli/command.h"
-#include "tape/reader.h"
+#include "tape/notes.h"
 
 enum { CLI_LOSSES_MAX = 100 };
 
@@ -18,6 +18,9 @@ struct cli_losses {
 
 /* A tape_notice_fn; ctx is the struct. */
 void cli_losses_notice(void *ctx, const struct tape_notice *n);
+/* What was kept while nothing could be told, each place once: it may have been passed
+ * often. */
+void cli_losses_notes(struct cli_losses *l, const struct tape_notes *notes);
 /* Bytes that are not there; is_recorded: the recording owns up to it. */
 void cli_losses_gap(struct cli_losses *l, uint64_t byte_off, uint64_t bytes,
                     bool is_recorded);

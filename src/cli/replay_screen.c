@@ -24,21 +24,12 @@ make_title(struct cli_replay *r, struct buf *ret)
     play_title(NULL, *known ? known : r->name, ret);
 }
 
-/* What was met while the terminal was in use; a place may have been passed often. */
+/* What was met while the terminal was in use. */
 static bool
 tell(const struct cli_replay *r, const struct tape_notes *notes)
 {
     struct cli_losses losses = { .command = r->self, .path = r->name };
-    for (size_t i = 0; i < notes->count; i++) {
-        const struct tape_note *n = &notes->list[i];
-        bool is_told = false;
-        for (size_t k = 0; k < i && !is_told; k++)
-            is_told = notes->list[k].offset == n->offset &&
-                      !strcmp(notes->list[k].file, n->file);
-        struct tape_notice notice = { n->kind, n->file, n->offset, n->length, n->text };
-        if (!is_told)
-            cli_losses_notice(&losses, &notice);
-    }
+    cli_losses_notes(&losses, notes);
     return losses.is_damaged;
 }
 
