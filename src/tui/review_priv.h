@@ -37,16 +37,27 @@ struct tui_line {
 enum tui_review_wish {
     TUI_REVIEW_NONE,
     TUI_REVIEW_LEAVE, /* q, and the like */
-    TUI_REVIEW_DRAFT, /* i, Enter, a click: an instruction about the current line */
+    TUI_REVIEW_DRAFT, /* i, Enter, a click: tui_review_draft(), if there is a place for it
+                       */
+    TUI_REVIEW_SUBMIT, /* the draft is written: it stays open until tui_review_end_draft()
+                        */
+    TUI_REVIEW_DRAFT_EDITOR, /* … is to be written in $EDITOR */
     TUI_REVIEW_HELP,
     TUI_REVIEW_REPAINT, /* R, ^L */
-    TUI_REVIEW_SAVE,    /* the prompt's text is the file's name */
+    TUI_REVIEW_SAVE,    /* the prompt's text is the file's name: save.h does it */
     TUI_REVIEW_EDITOR,  /* v */
     TUI_REVIEW_COPY,    /* Y: the current line's text */
     TUI_REVIEW_SUSPEND, /* ^Z */
 };
 
 enum { TUI_REVIEW_MARKS = 52, TUI_REVIEW_NOTE = 120 };
+
+/* A line that is found again when lines are numbered anew. */
+struct tui_place {
+    uint64_t line;
+    uint64_t stamp; /* last_write_byte of the line, or of one above it that has one … */
+    uint64_t below; /* … by so many lines */
+};
 
 struct tui_review {
     const struct tui_source *source; /* borrowed */
@@ -68,7 +79,9 @@ struct tui_review {
     struct buf filter;        /* &: lines that have this text; empty: all */
     struct buf filtered;      /* uint64_t: their numbers */
 
-    bool has_draft; /* the box is open, behind draft_line */
+    bool has_draft;    /* the box is open, behind draft_line */
+    bool draft_is_now; /* … which is the last one, whatever comes; or was, while following
+                        */
     uint64_t draft_line;
     struct tui_draft draft;
     uint64_t draft_anchor;      /* the line's last_write_byte … */
@@ -76,17 +89,34 @@ struct tui_review {
     struct play_event draft_snapshot; /* that snapshot, for the box's title */
 
     struct {
-        uint64_t line;
+        struct tui_place place;
         bool is_set;
-    } marks[TUI_REVIEW_MARKS]; /* a-z A-Z */
-    uint64_t last_line;        /* where a jump came from: '' */
+    } marks[TUI_REVIEW_MARKS];   /* a-z A-Z */
+    struct tui_place last_place; /* where a jump came from: '' */
+    bool may_overwrite;          /* the file of TUI_REVIEW_SAVE may exist */
     /* private: a number being typed, half screens, what a prompt is for … */
     unsigned count;
     bool has_count;
-    unsigned half, window;
-    int pending; /* a key that needs another: m ' ESC … */
-    enum { TUI_ASK_NONE, TUI_ASK_FIND, TUI_ASK_FILTER, TUI_ASK_GO, TUI_ASK_SAVE } asking;
-    uint64_t from_line, from_top; /* where an incremental search began */
+    unsigned half, window, step; /* rows, rows, columns; 0: as the page has it */
+    uint32_t pending;            /* a key that needs another: m ' ESC …; 0: none */
+    enum {
+        TUI_ASK_NONE,
+        TUI_ASK_FIND,
+        TUI_ASK_FILTER,
+        TUI_ASK_GO,
+        TUI_ASK_SAVE,
+        TUI_ASK_OVERWRITE,
+    } asking;
+    struct tui_place from_place; /* where an incremental search began … */
+    unsigned from_row;           /* … its row on the page … */
+    unsigned from_count;
+    bool from_back;
+    struct buf old_needle;     /* … and what was highlighted then */
+    struct tui_place at_place; /* of the current line */
+    unsigned at_row;           /* its row on the page */
+    uint64_t seen_end;         /* of the book */
+    uint64_t filter_next;      /* lines from here on are not yet looked at for good */
+    bool wants_first;          /* g, but the first line is still to come */
 };
 
 /* At the end of what there is, as the live picture shows it. */
@@ -108,7 +138,12 @@ void tui_review_page(struct tui_review *r, struct tui_line *ret, unsigned *ret_a
 void tui_review_draft(struct tui_review *r, bool is_now);
 void tui_review_end_draft(struct tui_review *r);
 
-/* -- review_find.c, review_go.c: what keys do; 0 or why not, in r->note -- */
+/* How what is searched for is compared: a capital in it makes it exact. */
+struct term_needle tui_review_needle(struct view text);
+/* Asks whether the file may be overwritten; if so, TUI_REVIEW_SAVE comes again. */
+void tui_review_ask_overwrite(struct tui_review *r);
+
+/* -- review_find.c, review_go.c: what keys do, or why not, in r->note -- */
 
 /* Goes to a line, so that it is on the page; with has_jump '' comes back. */
 void tui_review_go(struct tui_review *r, uint64_t line, bool has_jump);
