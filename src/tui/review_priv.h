@@ -86,7 +86,8 @@ struct tui_review {
     struct tui_draft draft;
     uint64_t draft_anchor;      /* the line's last_write_byte … */
     uint64_t draft_snapshot_id; /* … and the nearest snapshot; PLAY_NONE: there is none */
-    struct play_event draft_snapshot; /* that snapshot, for the box's title */
+    struct play_event draft_snapshot; /* that snapshot, for the box's title … */
+    struct buf draft_label;           /* … and its text */
 
     struct {
         struct tui_place place;
@@ -110,10 +111,11 @@ struct tui_review {
     struct tui_place from_place; /* where an incremental search began … */
     unsigned from_row;           /* … its row on the page … */
     unsigned from_count;
-    bool from_back;
+    bool from_back, from_follows;
     struct buf old_needle;     /* … and what was highlighted then */
     struct tui_place at_place; /* of the current line */
     unsigned at_row;           /* its row on the page */
+    unsigned draft_rows;       /* of the draft's box */
     uint64_t seen_end;         /* of the book */
     uint64_t filter_next;      /* lines from here on are not yet looked at for good */
     bool wants_first;          /* g, but the first line is still to come */

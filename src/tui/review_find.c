@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "tui/review_rows_priv.h"
+
+static struct view
+view_of(const struct buf *b)
+{
+    return (struct view){ b->p, b->n };
+}
+
+static void
+set(struct buf *b, struct view text)
+{
+    buf_clear(b);
+    buf_append(b, text.p, text.n);
+}
+
+struct term_needle
+tui_review_needle(struct view text)
+{
+    struct term_needle needle = { .text = text, .ignores_case = true };
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] >= 'A' && text.p[i] <= 'Z')
+            needle.ignores_case = false;
+    return needle;
+}
+
+static void
+tell_not_found(struct tui_review *r, struct view text)
+{
+    snprintf(r->note, sizeof(r->note), "not found: %.*s",
+             (int)(text.n < 80 ? text.n : 80), (const char *)text.p);
+}
+
+/* -- searching -- */
+
+/* The next visible line that has it, from the line behind (before) `from` on. */
+static bool
+next_hit(const struct tui_review *r, const struct term_needle *needle, bool is_back,
+         uint64_t from, uint64_t *ret)
+{
+    uint64_t first = term_book_first(&r->book), end = term_book_end(&r->book);
+    for (;;) {
+        if (is_back ? from <= first : from + 1 >= end)
+            return false;
+        from = is_back ? from - 1 : from + 1;
+        if (term_book_find(&r->book, needle, from, is_back, UINT64_MAX, &from) <= 0)
+            return false;
+        uint64_t index = tui_rows_rank(r, from);
+        if (index < tui_rows_count(r) && tui_rows_line(r, index) == from) {
+            *ret = from;
+            return true;
+        }
+    }
+}
+
+static bool
+hit(const struct tui_review *r, struct view text, bool is_back, unsigned count,
+    uint64_t from, uint64_t *ret)
+{
+    struct term_needle needle = tui_review_needle(text);
+    for (unsigned i = 0; i < count; i++)
+        if (!next_hit(r, &needle, is_back, from, &from))
+            return false;
+    *ret = from;
+    return count > 0;
+}
+
+void
+tui_review_find(struct tui_review *r, bool is_back, unsigned count)
+{
+    uint64_t line;
+    if (!r->needle.n) {
+        snprintf(r->note, sizeof(r->note), "nothing was searched for yet");
+        return;
+    }
+    r->has_highlights = true;
+    if (hit(r, view_of(&r->needle), is_back, count, r->at, &line))
+        tui_review_go(r, line, true);
+    else
+        tell_not_found(r, view_of(&r->needle));
+}
+
+/* -- as it is typed -- */
+
+void
+tui_review_ask_find(struct tui_review *r, bool is_back)
+{
+    r->asking = TUI_ASK_FIND;
+    r->from_place = r->at_place;
+    r->from_row = r->at_row;
+    r->from_count = r->has_count && r->count ? r->count : 1;
+    r->from_back = is_back;
+    r->from_follows = r->follows;
+    set(&r->old_needle, view_of(&r->needle));
+    tui_prompt_open(&r->prompt, is_back ? "?" : "/", (struct view){ 0 });
+}
+
+/* Where the search began, with the page as it was. */
+static void
+go_back(struct tui_review *r)
+{
+    if (!tui_rows_count(r))
+        return;
+    uint64_t index = tui_rows_near(r, r->from_place.line);
+    uint64_t row = tui_rows_row(r, index);
+    tui_rows_put(r, index, row > r->from_row ? row - r->from_row : 0);
+    r->follows = r->from_follows;
+}
+
+/* True: the page is at a hit, or there is nothing to be looked for. */
+static bool
+show_typed(struct tui_review *r)
+{
+    uint64_t line;
+    set(&r->needle, view_of(&r->prompt.text));
+    r->has_highlights = true;
+    go_back(r);
+    if (!r->needle.n)
+        return true;
+    if (!hit(r, view_of(&r->needle), r->from_back, r->from_count, r->at, &line))
+        return false;
+    tui_review_go(r, line, false);
+    return true;
+}
+
+static void
+end_find(struct tui_review *r)
+{
+    r->is_back = r->from_back;
+    if (!r->prompt.text.n) { /* the last text again */
+        set(&r->needle, view_of(&r->old_needle));
+        go_back(r);
+        tui_review_find(r, r->is_back, r->from_count);
+    } else if (show_typed(r)) {
+        r->last_place = r->from_place;
+    } else {
+        tell_not_found(r, view_of(&r->needle));
+    }
+}
+
+void
+tui_review_find_typed(struct tui_review *r, enum tui_prompt_end end)
+{
+    switch (end) {
+    case TUI_PROMPT_GOES_ON:
+        break;
+    case TUI_PROMPT_CHANGED:
+        if (!show_typed(r))
+            tell_not_found(r, view_of(&r->needle));
+        break;
+    case TUI_PROMPT_DONE:
+        end_find(r);
+        break;
+    case TUI_PROMPT_GIVEN_UP:
+        set(&r->needle, view_of(&r->old_needle));
+        go_back(r);
+        break;
+    }
+}
+
+/* -- the filter -- */
+
+/* Those before `line` are kept, but for the ones that are gone from the book. */
+static void
+keep_filtered(struct tui_review *r, uint64_t line)
+{
+    uint64_t first = tui_rows_rank(r, term_book_first(&r->book));
+    uint64_t end = tui_rows_rank(r, line);
+    size_t n = end > first ? (size_t)(end - first) * sizeof(uint64_t) : 0;
+    if (n && first)
+        memmove(r->filtered.p, r->filtered.p + first * sizeof(uint64_t), n);
+    r->filtered.n = n;
+}
+
+void
+tui_review_refilter(struct tui_review *r, bool is_anew)
+{
+    uint64_t line = term_book_first(&r->book), end = term_book_end(&r->book);
+    uint64_t screen = term_book_screen(&r->book);
+    if (!r->filter.n)
+        return;
+    struct term_needle needle = tui_review_needle(view_of(&r->filter));
+    if (!is_anew && r->filter_next > line)
+        line = r->filter_next;
+    keep_filtered(r, is_anew ? 0 : line);
+    while (line < end &&
+           term_book_find(&r->book, &needle, line, false, UINT64_MAX, &line) > 0)
+        if (buf_append(&r->filtered, &line, sizeof(line)) < 0)
+            break;
+        else
+            line++;
+    /* A row that wraps into the screen may yet get it. */
+    r->filter_next = screen ? screen - 1 : 0;
+}
+
+void
+tui_review_filter(struct tui_review *r)
+{
+    uint64_t at = r->at, row = r->at_row, top;
+    tui_review_refilter(r, true);
+    if (r->filter.n && !r->filtered.n) {
+        tell_not_found(r, view_of(&r->filter));
+        buf_clear(&r->filter);
+    }
+    if (!tui_rows_count(r))
+        return;
+    top = tui_rows_row(r, tui_rows_near(r, at));
+    tui_rows_put(r, tui_rows_near(r, at), top > row ? top - row : 0);
+}
