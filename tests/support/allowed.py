@@ -203,3 +203,15 @@ def ansi(data, also="\n"):
 
 def player(data):
     terminal(data, TAKING + DRAWING)
+
+
+# -- the viewer --
+
+TITLE = r"\x1b\]2;[^%s]*\x1b\\" % re.escape("".join(sorted(FORBIDDEN)))
+# The modes that decide what a terminal sends, the looks of all of it, the keyboard's flags, the stack of titles.
+MIRRORED = (r"\x1b\[\?(?:1|5|66|9|1000|1002|1003|1004|1005|1006|1007|1015|1016)[hl]", r"\x1b\[=\d{1,2};1u",
+            r"\x1b\[2[23];0t", TITLE)
+
+
+def viewer(data):
+    terminal(data, TAKING + DRAWING + MIRRORED, "\r\n\a")
