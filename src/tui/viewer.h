@@ -88,6 +88,9 @@ bool tui_viewer_ended(struct tui_viewer *v, const char *how);
 
 /* In review mode: to a moment, as @ takes it: "@BYTE", "1:23", "83.5". */
 void tui_viewer_go(struct tui_viewer *v, const char *moment);
+/* Are its events to be seen: review mode, the status line? Then they are to be kept
+ * current. */
+bool tui_viewer_shows_events(const struct tui_viewer *v);
 
 /* -- what is typed -- */
 
