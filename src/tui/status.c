@@ -4,14 +4,13 @@
 #include <inttypes.h>
 
 #include "term/text.h"
+#include "tui/parts_priv.h"
 
 enum {
-    PARTS = 10,
     METER_MIN = 8, /* columns of the bar that shows how far it is */
     METER_MAX = 40,
     LABEL_COLS = 40,
-    GAP = 2,     /* between parts */
-    CUT_MIN = 8, /* columns of a note or label; with fewer it says nothing */
+    GAP = 2, /* between parts */
 };
 
 /* Where there is no room, the last ones go first. */
@@ -29,31 +28,11 @@ enum rank {
     PERCENT,
 };
 
-/* A piece of the line. */
-struct part {
-    size_t at, n; /* in the buffer of all */
-    unsigned cols;
-    enum rank rank;
-};
-
-struct line {
-    struct buf text;
-    struct part part[PARTS];
-    size_t count;
-    struct term_widths *widths; /* borrowed */
-};
-
 static void
-end_part(struct line *l, enum rank rank)
+end_part(struct tui_parts *l, enum rank rank)
 {
-    struct part *last = l->count ? &l->part[l->count - 1] : NULL;
-    size_t at = last ? last->at + last->n : 0;
-    struct view text = { l->text.p ? l->text.p + at : NULL, l->text.n - at };
-    if (l->count == PARTS || l->text.failed || !text.n)
-        return;
-    l->part[l->count++] = (struct part){
-        .at = at, .n = text.n, .cols = term_text_cols(l->widths, text), .rank = rank
-    };
+    bool is_long = rank == NOTE || rank == LABEL;
+    tui_parts_end(l, rank, rank == DURATION ? 0 : GAP, is_long);
 }
 
 void
@@ -90,7 +69,7 @@ percent(const struct tui_status *s)
 }
 
 static void
-make_parts(const struct tui_status *s, struct line *l)
+make_parts(const struct tui_status *s, struct tui_parts *l)
 {
     struct buf *b = &l->text;
     buf_puts(b, s->is_paused ? "⏸ " : "▶ ");
@@ -128,50 +107,6 @@ make_parts(const struct tui_status *s, struct line *l)
     }
 }
 
-/* -- what has room -- */
-
-static unsigned
-gap_before(const struct line *l, size_t i)
-{
-    return i && l->part[i].rank != DURATION ? GAP : 0;
-}
-
-static unsigned
-cols_of(const struct line *l)
-{
-    unsigned sum = 0;
-    for (size_t i = 0; i < l->count; i++)
-        sum += l->part[i].cols + gap_before(l, i);
-    return sum;
-}
-
-static size_t
-least_important(const struct line *l)
-{
-    size_t least = 0;
-    for (size_t i = 1; i < l->count; i++)
-        if (l->part[i].rank > l->part[least].rank)
-            least = i;
-    return least;
-}
-
-static void
-fit(struct line *l, unsigned cols)
-{
-    while (l->count > 1 && cols_of(l) > cols) {
-        unsigned excess = cols_of(l) - cols;
-        size_t i = least_important(l);
-        struct part *p = &l->part[i];
-        bool may_be_cut = p->rank == NOTE || p->rank == LABEL;
-        if (may_be_cut && p->cols >= excess + CUT_MIN) {
-            p->cols -= excess;
-            return;
-        }
-        memmove(p, p + 1, (l->count - i - 1) * sizeof(*p));
-        l->count--;
-    }
-}
-
 static void
 put_blanks(unsigned n, struct buf *out)
 {
@@ -197,19 +132,16 @@ void
 tui_status_line(const struct tui_status *s, unsigned cols, struct term_widths *widths,
                 struct buf *out)
 {
-    struct line l = { .widths = widths };
+    AUTO(tui_parts) l = { .widths = widths };
     make_parts(s, &l);
-    fit(&l, cols);
-    unsigned used = cols_of(&l), left = cols > used ? cols - used : 0;
+    tui_parts_fit(&l, cols);
+    unsigned used = tui_parts_cols(&l), left = cols > used ? cols - used : 0;
     for (size_t i = 0; i < l.count; i++) {
-        const struct part *p = &l.part[i];
-        put_blanks(gap_before(&l, i), out);
-        if (p->rank == PERCENT)
+        put_blanks(tui_parts_gap(&l, i), out);
+        if (l.part[i].rank == PERCENT)
             left -= put_meter(s, left, out);
-        else if (p->rank == HINT)
+        else if (l.part[i].rank == HINT)
             put_blanks(left, out);
-        term_text_put(widths, (struct view){ l.text.p + p->at, p->n },
-                      p->cols < cols ? p->cols : cols, out);
+        tui_parts_put(&l, i, cols, out);
     }
-    buf_release(&l.text);
 }
