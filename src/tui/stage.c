@@ -33,7 +33,7 @@ place_bar(struct tui_stage *s, bool has_row)
     const struct term_window *w = &s->window;
     unsigned inner = w->cols + (s->has_sides ? 2 : 0);
     unsigned below = w->at_row + w->rows + (s->has_lines ? 1 : 0);
-    bool has_border = s->has_lines && inner >= BORDER_MIN;
+    bool has_border = s->has_lines && inner >= BORDER_MIN && !s->is_bar_over;
     s->bar = has_row ? TUI_BAR_ROW : has_border ? TUI_BAR_BORDER : TUI_BAR_OVER;
     s->bar_row = s->rows - 1;
     s->bar_cols = s->cols;
@@ -46,6 +46,23 @@ place_bar(struct tui_stage *s, bool has_row)
     }
     s->bar_col = s->bar == TUI_BAR_BORDER ? w->at_col + (s->has_sides ? 1 : 2)
                                           : (s->cols - s->bar_cols) / 2;
+}
+
+/* One coordinate of a window that stays, on a screen that may have become smaller. */
+static unsigned
+stay(unsigned start, unsigned window, unsigned whole)
+{
+    return at_most(start, whole - window);
+}
+
+void
+tui_stage_pan(struct tui_stage *s, int rows, int cols)
+{
+    struct term_window *w = &s->window;
+    w->top = rows < 0 ? w->top - at_most((unsigned)-rows, w->top)
+                      : stay(w->top + (unsigned)rows, w->rows, s->session_rows);
+    w->left = cols < 0 ? w->left - at_most((unsigned)-cols, w->left)
+                       : stay(w->left + (unsigned)cols, w->cols, s->session_cols);
 }
 
 void
@@ -61,11 +78,16 @@ tui_stage_set(struct tui_stage *s, unsigned cols, unsigned rows,
     s->is_cropped = cols < s->session_cols || rows < s->session_rows;
     /* A picture that is cut anyway can spare a row; a whole one only what is left. */
     bool is_short = rows < s->session_rows + 1 || rows == s->session_rows + 2;
-    bool has_row = s->is_cropped ? rows >= BAR_ROWS_MIN : !is_short;
+    bool has_row = (s->is_cropped ? rows >= BAR_ROWS_MIN : !is_short) && !s->is_bar_over;
     s->has_sides = place(cols, s->session_cols, &w->at_col, &w->cols);
     s->has_lines = place(rows - has_row, s->session_rows, &w->at_row, &w->rows);
-    w->top = term_canvas_follow(w->top, w->rows, s->session_rows, cursor.row);
-    w->left = term_canvas_follow(w->left, w->cols, s->session_cols, cursor.col);
+    if (s->is_still) {
+        w->top = stay(w->top, w->rows, s->session_rows);
+        w->left = stay(w->left, w->cols, s->session_cols);
+    } else {
+        w->top = term_canvas_follow(w->top, w->rows, s->session_rows, cursor.row);
+        w->left = term_canvas_follow(w->left, w->cols, s->session_cols, cursor.col);
+    }
     w->is_inverted = term_modes(session).is_reverse;
     place_bar(s, has_row);
 }

@@ -21,7 +21,9 @@ enum tui_bar {
 
 /* Zeroed it is ready for use. */
 struct tui_stage {
-    unsigned cols, rows;                 /* of the terminal */
+    bool is_bar_over;    /* no row is spared for the status line; set by the caller */
+    bool is_still;       /* the window stays, wherever the cursor goes; likewise */
+    unsigned cols, rows; /* of the terminal */
     unsigned session_cols, session_rows; /* of the session's screen */
     struct term_window window;           /* what of it is shown, and where */
     bool has_sides, has_lines; /* the frame's: left and right, above and below */
@@ -34,6 +36,8 @@ struct tui_stage {
  */
 void tui_stage_set(struct tui_stage *s, unsigned cols, unsigned rows,
                    const struct term *session);
+/* Moves the window by so many rows and columns, as far as there is something to see. */
+void tui_stage_pan(struct tui_stage *s, int rows, int cols);
 /* Appends what draws the frame, the title in its upper line. */
 void tui_stage_frame(const struct tui_stage *s, const char *title,
                      struct term_widths *widths, struct buf *out);
