@@ -250,7 +250,7 @@ init(struct host *h, const struct host_options *opt, int link_fd)
 static void
 set_first_stage(struct host *h)
 {
-    bool is_passing = h->opt->has_client && h->opt->is_lossy;
+    bool is_passing = h->opt->has_client && h->opt->is_lossy && !h->opt->is_viewed;
     h->passing = is_passing ? h->link->number : 0;
     h->answer_from = host_may_mirror_answer(h, h->passing) ? 0 : IPC_NONE;
     struct ipc_message stage = host_stage_message(h);

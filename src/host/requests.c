@@ -180,15 +180,17 @@ hang_up(struct host *h, struct conn *c, const struct ipc_message *m)
         host_stop(h, SIGHUP);
 }
 
-/* Its programs' modes ended, and the first screen shown, whatever was on it. */
+/* Its programs' modes ended, and the first screen shown, whatever was on it. A viewer has
+ * taken the other one itself, and a title: both are given back as it would have. */
 static void
-calm_terminal(int tty_fd)
+calm_terminal(int tty_fd, bool is_viewed)
 {
-    static const char bytes[] = PTY_TTY_CALM "\033[?1047l";
+    const char *bytes = is_viewed ? PTY_TTY_CALM PTY_TTY_PLAIN "\033[?1049l\033[23;0t"
+                                  : PTY_TTY_CALM "\033[?1047l";
     int fd = pty_reopen_nonblock(tty_fd, O_WRONLY);
     if (fd < 0)
         return;
-    (void)!write(fd, bytes, sizeof(bytes) - 1);
+    (void)!write(fd, bytes, strlen(bytes));
     close(fd);
 }
 
@@ -199,7 +201,7 @@ host_lose_link(struct host *h)
     if (h->tty_fd >= 0)
         pty_tty_restore_left(h->tty_fd, &o->tty_saved, &o->tty_raw);
     if (h->tty_fd >= 0 && o->is_lossy)
-        calm_terminal(h->tty_fd);
+        calm_terminal(h->tty_fd, o->is_viewed);
     close_tty(h);
     host_drop_conn(h, h->link);
     host_log(h, "the client has vanished");

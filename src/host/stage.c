@@ -2,10 +2,11 @@
 /*
  * stage.c -- the session's size, and whose terminal passes its bytes.
  *
- * The smallest terminal decides, as in tmux. The client of `ahr record` passes bytes to
- * its terminal while that has the size which it alone would give the session; otherwise
- * it draws, as all others do. Queries are answered by that terminal, or by the mirror,
- * and everyone is told where in the stream this changes: never both, never neither.
+ * The smallest terminal decides, as in tmux. The client of `ahr record`, if it does not
+ * view the session from the start, passes bytes to its terminal while that has the size
+ * which it alone would give the session; otherwise it draws, as all others do. Queries
+ * are answered by that terminal, or by the mirror, and everyone is told where in the
+ * stream this changes: never both, never neither.
  */
 #include "host/host_priv.h"
 #include "pty/tty.h"
@@ -57,7 +58,8 @@ static bool
 may_link_pass(const struct host *h)
 {
     const struct conn *c = h->link;
-    return c && h->opt->is_lossy && !c->is_paused && !c->is_skipping &&
+    return c && h->opt->is_lossy && !h->opt->is_viewed && !c->is_paused &&
+           !c->is_skipping &&
            (h->opt->has_fixed_cols || !c->cols || c->cols == h->cols) &&
            (h->opt->has_fixed_rows || !c->rows || c->rows == h->rows);
 }

@@ -35,6 +35,10 @@ void pty_tty_restore_left(int fd, const struct termios *saved, const struct term
     "\033[?1002l\033[?1003l\033[?1004l\033[?1005l\033[?1006l\033[?1015l\033[?2004l" \
     "\033[?2026l\033[<u\033[?25h"
 
+/* What ends the looks and the wheel that one may leave besides: the cursor's shape, a
+ * screen in reverse, arrow keys of the wheel's. */
+#define PTY_TTY_PLAIN "\033[0 q\033[?5l\033[?1007h\033[?1016l"
+
 /* What takes a terminal's alternate screen, blank and calm, and what gives it back. On
  * that screen first: keyboard modes of the one before are not ours to end. */
 #define PTY_TTY_TAKE "\030\033\\\033[?1049h" PTY_TTY_CALM "\033[H\033[2J"
