@@ -46,6 +46,12 @@ clock_mono_ns(void)
     return read_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t
+clock_id(void)
+{
+    return read_ns(CLOCK_REALTIME) / 1000;
+}
+
 bool
 clock_back_off(unsigned tries, uint64_t deadline_ns)
 {

@@ -23,6 +23,9 @@ uint64_t clock_now_ns(const struct clock *c);
 int64_t clock_step_ns(const struct clock *c, int64_t *base_ns);
 /* Monotonic time for intervals and deadlines; no relation to stamps. */
 uint64_t clock_mono_ns(void);
+/* A number for something that is made now, by whomever: microseconds since 1970, so that
+ * there is no counter to share, and below 2^53. */
+uint64_t clock_id(void);
 /* Sleeps a little before the next try at what somebody else has, longer as `tries` (from
  * 0) grows; false, at once, when the deadline (clock_mono_ns()) has passed. */
 bool clock_back_off(unsigned tries, uint64_t deadline_ns);

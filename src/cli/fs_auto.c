@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "cli/live.h"
@@ -134,7 +135,7 @@ take(struct automat *a, const struct ipc_message *place, struct err *err)
     struct snap_request q = { .home = buf_str(&a->home),
                               .root = buf_str(&a->root),
                               .session = a->session,
-                              .id = cli_snapshot_id(),
+                              .id = clock_id(),
                               .ts_ns = place->field[2],
                               .anchor_byte = place->field[1],
                               .is_auto = true,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ahr fs diff: what is different between two snapshots, or a snapshot and the files. */
+#include "base/clock.h"
 #include "snap/diff.h"
 
 #include <errno.h>
@@ -82,7 +83,7 @@ take_work(const struct cli_command *self, struct side *ret, const struct snap_fo
         return r;
     struct snap_request q = { .home = buf_str(&home),
                               .root = a->repo.root,
-                              .id = cli_snapshot_id(),
+                              .id = clock_id(),
                               .ts_ns = cli_when_now_ns(),
                               .anchor_byte = SNAP_NONE,
                               .takes_all = a->facts.has_all,

@@ -6,6 +6,7 @@
  * nothing that they show came before it. The files are worth more than the mark: without
  * a recorder they are kept all the same.
  */
+#include "base/clock.h"
 #include "snap/take.h"
 
 #include <limits.h>
@@ -279,7 +280,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     struct snap_request q = { .home = buf_str(&home),
                               .root = buf_str(&root),
                               .label = a.label,
-                              .id = cli_snapshot_id(),
+                              .id = clock_id(),
                               .takes_all = a.takes_all,
                               .limits = a.limits };
     r = take_and_tell(self, &a, &q, err);

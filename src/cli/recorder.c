@@ -131,11 +131,3 @@ cli_check_label(const char *label, struct err *err)
                        "--label has control characters in it; text of one line, please");
     return 0;
 }
-
-uint64_t
-cli_snapshot_id(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}

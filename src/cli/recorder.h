@@ -27,7 +27,5 @@ int cli_recorder_error(const struct cli_recorder *r, int code, struct err *err);
 
 /* May a snapshot be labelled so? */
 int cli_check_label(const char *label, struct err *err);
-/* Microseconds since 1970: no counter to share, and below 2^53. */
-uint64_t cli_snapshot_id(void);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ahr snapshot: marks this moment in a live session. */
+#include "base/clock.h"
 #include "cli/option.h"
 #include "cli/recorder.h"
 
@@ -18,7 +19,7 @@ tell(const struct cli_recorder *r, const struct args *args, struct err *err)
     const char *label = args->label ? args->label : "";
     struct ipc_message done, m = {
         .selector = r->selector,
-        .field = { args->id == IPC_NONE ? cli_snapshot_id() : args->id },
+        .field = { args->id == IPC_NONE ? clock_id() : args->id },
         .bytes = { (const uint8_t *)label, strlen(label) },
     };
     e = cli_ask_done(&ask, &m, &done, err);
