@@ -10,12 +10,26 @@
 #include "cli/session.h"
 #include "ipc/socket.h"
 #include "library/reach.h"
+#include "session/meta.h"
 
 struct join {
     const struct cli_command *self;
+    const struct cli_viewing *viewing;
+    uint8_t prefix;
     struct library_live live;
     struct pty_tty tty; /* made raw; fd -1: none */
+    char name[CLI_VIEWING_NAME];
 };
+
+static void
+find_name(struct join *j)
+{
+    struct session_facts facts = { 0 };
+    struct err ignored;
+    if (session_meta_read(buf_str(&j->live.found.meta_path), &facts, &ignored) < 0)
+        facts.name[0] = '\0';
+    cli_viewing_name(facts.name, j->live.found.id, j->name);
+}
 
 static void
 say_now(void *ctx, const char *text)
@@ -68,6 +82,22 @@ conclude(const struct join *j, const struct client_result *done)
 }
 
 static int
+instruct(void *ctx, const struct tui_wish *wish, struct play_event *ret, struct err *err)
+{
+    struct join *j = ctx;
+    const char *path = buf_str(&j->live.found.tape_path); /* an out-file stays there */
+    bool is_there = access(path, F_OK) == 0;
+    return cli_viewing_instruct(is_there ? path : j->live.found.id, wish, ret, err);
+}
+
+static void
+remember(void *ctx, bool is_typed)
+{
+    (void)ctx;
+    cli_viewing_remember(is_typed);
+}
+
+static int
 run_client(struct join *j, enum client_kind kind, int link_fd)
 {
     bool is_out_terminal = isatty(STDOUT_FILENO);
@@ -80,10 +110,15 @@ run_client(struct join *j, enum client_kind kind, int link_fd)
         .is_out_terminal = is_out_terminal,
         .cols = 80,
         .rows = 24,
+        .prefix = j->prefix,
+        .deliver = cli_viewing_deliver(j->viewing),
+        .name = j->name,
         .tape_path = buf_str(&j->live.found.tape_path),
         .done_tape_path = buf_str(&j->live.done_tape_path),
         .say = say_now,
         .is_session_live = is_live,
+        .instruct = instruct,
+        .remember = remember,
         .ctx = j,
     };
     if (is_out_terminal && pty_tty_init(&j->tty, STDIN_FILENO) &&
@@ -110,15 +145,18 @@ come_to_foreground(void)
 }
 
 int
-cli_join(const struct cli_command *self, enum client_kind kind, int argc, char **argv,
-         struct err *err)
+cli_join(const struct cli_command *self, enum client_kind kind,
+         const struct cli_viewing *viewing, int argc, char **argv, struct err *err)
 {
-    struct join j = { .self = self, .tty.fd = -1 };
+    struct join j = { .self = self, .viewing = viewing, .tty.fd = -1 };
     if (argc > 1)
         return err_set(err, ERR_USAGE, "give one session; see 'ahr %s -h'", self->name);
-    int r = library_reach(&j.live, argc ? argv[0] : NULL, err);
+    int r = cli_viewing_prefix(viewing, &j.prefix, err);
+    if (!r)
+        r = library_reach(&j.live, argc ? argv[0] : NULL, err);
     if (r < 0)
         return r;
+    find_name(&j);
     come_to_foreground();
     client_hold_signals();
     struct ipc_address at = { .path = buf_str(&j.live.ctl_path) };

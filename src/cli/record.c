@@ -17,6 +17,7 @@
 #include "cli/option.h"
 #include "cli/session.h"
 #include "cli/upkeep.h"
+#include "cli/viewing.h"
 #include "host/host.h"
 #include "library/find.h"
 #include "pty/child.h"
@@ -30,6 +31,7 @@ struct args {
     const char *out_file, *points, *name, *role, *task, *parent, *ipc;
     uint64_t quality, block_ms, cols, rows, auto_snapshot;
     int view, sync, upkeep;
+    struct cli_viewing viewing;
     bool is_forced, allows_self, keeps_input, is_redacting, is_detachable, is_background,
         is_quiet;
 };
@@ -39,8 +41,13 @@ enum {
     ROLE_MAX = 64,
     REST_S = 2,
     REST_MAX_S = 86400,
-    STATUS_NOT_FOUND = 127
+    STATUS_NOT_FOUND = 127,
+    VIEW_COLS_MIN = 40, /* a smaller terminal is not taken by itself */
+    VIEW_ROWS_MIN = 10,
 };
+
+/* What --view may say. */
+enum { VIEW_AUTO, VIEW_ON, VIEW_OFF };
 
 /* What --auto-snapshot may say in place of a number. */
 #define AUTO_QUIET CLI_WORD(0)
@@ -52,6 +59,7 @@ struct record {
     struct pty_tty tty; /* made raw; fd -1: none */
     int in_fd;          /* -1: nothing is ever sent */
     bool is_out_terminal;
+    uint8_t prefix;
     char id[SESSION_ID_LEN + 1];
     struct buf home, cwd, out_file, points, tape_path, done_tape_path;
     struct library_found parent;
@@ -306,6 +314,26 @@ find_size(struct record *rec)
     rec->host.has_fixed_rows = rec->args->rows;
 }
 
+/* Is it shown by the viewer, or are its bytes passed as they are? */
+static int
+find_view(struct record *rec, struct err *err)
+{
+    uint16_t cols = 0, rows = 0;
+    bool has_terminals = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    int view = rec->args->view,
+        r = cli_viewing_prefix(&rec->args->viewing, &rec->prefix, err);
+    if (r < 0 || rec->args->is_background || view == VIEW_OFF)
+        return r;
+    if (view == VIEW_ON && !has_terminals)
+        return err_set(err, ERR_USAGE,
+                       "--view on: standard input and output must be a terminal");
+    pty_size(STDOUT_FILENO, &cols, &rows);
+    bool has_room = cols >= VIEW_COLS_MIN && rows >= VIEW_ROWS_MIN;
+    rec->host.is_viewed = has_terminals && rec->tty.fd >= 0 &&
+                          (has_room || view == VIEW_ON);
+    return 0;
+}
+
 /* -- what is said -- */
 
 /* Once for each home, when something is first recorded there. */
@@ -399,6 +427,9 @@ prepare(struct record *rec, char **argv, struct err *err)
         return r;
     look_at_terminal(rec);
     find_size(rec);
+    r = find_view(rec, err);
+    if (r < 0)
+        return r;
     buf_printf(&rec->tape_path, "%s/live/%s/session.ahr", buf_str(&rec->home), rec->id);
     buf_printf(&rec->done_tape_path, "%s/sessions/%s/session.ahr", buf_str(&rec->home),
                rec->id);
@@ -433,8 +464,24 @@ is_session_live(void *ctx)
 }
 
 static int
+instruct(void *ctx, const struct tui_wish *wish, struct play_event *ret, struct err *err)
+{
+    const struct record *rec = ctx;
+    const char *what = rec->host.out_file ? rec->host.out_file : rec->id;
+    return cli_viewing_instruct(what, wish, ret, err);
+}
+
+static void
+remember(void *ctx, bool is_typed)
+{
+    (void)ctx;
+    cli_viewing_remember(is_typed);
+}
+
+static int
 run_client(struct record *rec, int link_fd)
 {
+    char name[CLI_VIEWING_NAME];
     struct client_options opt = {
         .link_fd = link_fd,
         .in_fd = rec->in_fd,
@@ -446,10 +493,17 @@ run_client(struct record *rec, int link_fd)
         .rows = rec->host.rows,
         .has_fixed_cols = rec->args->cols,
         .has_fixed_rows = rec->args->rows,
+        .is_viewed = rec->host.is_viewed,
+        .prefix = rec->prefix,
+        .deliver = cli_viewing_deliver(&rec->args->viewing),
+        .name = cli_viewing_name(rec->args->name, rec->id, name),
+        .clock = rec->host.clock,
         .tape_path = rec->host.out_file ? rec->host.out_file : buf_str(&rec->tape_path),
         .done_tape_path = buf_str(&rec->done_tape_path),
         .say = say_now,
         .is_session_live = is_session_live,
+        .instruct = instruct,
+        .remember = remember,
         .ctx = rec,
     };
     struct client_result done = { 0 };
@@ -510,6 +564,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     struct args args = { .quality = (uint64_t)d->quality,
                          .block_ms = d->block_ns / 1000000,
                          .sync = (int)d->sync,
+                         .viewing.deliver = CLI_DELIVER_UNSAID,
                          .auto_snapshot = AUTO_OFF };
     int count, r = cli_parse(self, argc, argv, &args, &count, err);
     if (!r)
@@ -546,7 +601,9 @@ static const struct cli_option options[] = {
     { "rows", 0, CLI_NUMBER, offsetof(struct args, rows), "N",
       "terminal rows (those of this terminal, else 24)", 1, TERM_ROWS_MAX },
     { "view", 0, CLI_CHOICE, offsetof(struct args, view), "auto|on|off",
-      "how it is shown; so far always passed through", 0, 0 },
+      "show it by the viewer, with its keys, or pass bytes (auto: on a terminal)", 0, 0 },
+    CLI_PREFIX_OPTION(struct args, viewing),
+    CLI_DELIVER_OPTION(struct args, viewing),
     { "input", 0, CLI_FLAG, offsetof(struct args, keeps_input), NULL,
       "record what is typed, too; as stars where lines are not echoed", 0, 0 },
     { "redact", 0, CLI_FLAG, offsetof(struct args, is_redacting), NULL,
@@ -584,7 +641,8 @@ const struct cli_command cli_record = {
     "record",
     "[--out-file FILE.ahr] [--out-branch-points FILE.json] [--force] [--brotli-q N] "
     "[--block-ms N] [--cols N] [--rows N] "
-    "[--view auto|on|off] [--input] [--redact] [--ipc auto|uds|tcp:HOST:PORT|off] "
+    "[--view auto|on|off] [--prefix KEY] [--deliver ask|yes|no] [--input] [--redact] "
+    "[--ipc auto|uds|tcp:HOST:PORT|off] "
     "[--allow-self] [--auto-snapshot [SECONDS|quiet|off]] [--sync "
     "none|interval|block|always] "
     "[--detach] [--background] [--name NAME] [--role ROLE] [--task TEXT] "
