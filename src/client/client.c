@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signame.h"
 #include "client/client_priv.h"
 #include "pty/signals.h"
 
@@ -21,6 +22,7 @@ enum {
     LINK_NUMBER = 1,   /* the recorder's own client */
     DEATH_MS = 500,    /* a host may take to die */
     DEATH_STEP_MS = 10,
+    TURN_MS = 10, /* what the host says is taken in for so long between pictures */
 };
 
 void
@@ -31,16 +33,28 @@ client_say(struct client *c, struct ipc_message m)
 
 /* -- from the host -- */
 
+/* It goes on without a host while somebody looks back. */
 static void
-set_ended(struct client *c)
+set_ended(struct client *c, const char *how)
 {
+    c->lingers = show_ended(&c->show, c->result->bytes, how);
     c->has_ended = true;
     c->ended_at_ns = clock_mono_ns();
+    telling_finish(c);
+}
+
+void
+client_stop_lingering(struct client *c)
+{
+    c->lingers = false;
+    c->ended_at_ns = clock_mono_ns();
+    show_finish(&c->show);
 }
 
 static void
 take_end(struct client *c, const struct ipc_message *m)
 {
+    AUTO(buf) how = { 0 };
     struct client_result *r = c->result;
     r->end = CLIENT_ENDED;
     r->status = (unsigned)m->field[0];
@@ -51,8 +65,11 @@ take_end(struct client *c, const struct ipc_message *m)
     r->ns = m->field[5];
     r->flags = m->field[6];
     buf_append(&r->text, m->bytes.p, m->bytes.n);
-    show_ended(&c->show, r->bytes);
-    set_ended(c);
+    if (r->signo)
+        buf_printf(&how, "SIG%s", signame(r->signo));
+    else
+        buf_printf(&how, "exit %d", r->exit_code);
+    set_ended(c, buf_str(&how));
 }
 
 /* On a picture it would be in the way. */
@@ -61,6 +78,8 @@ take_trouble(struct client *c, struct view text)
 {
     buf_clear(&c->trouble);
     buf_append(&c->trouble, text.p, text.n);
+    if (c->show.look.viewer)
+        tui_viewer_trouble(c->show.look.viewer, buf_str(&c->trouble));
     if (c->show.way == SHOW_DRAWING)
         return;
     c->opt->say(c->opt->ctx, buf_str(&c->trouble));
@@ -68,10 +87,12 @@ take_trouble(struct client *c, struct view text)
 }
 
 static void
-take_refusal(struct client *c, struct view text)
+take_refusal(struct client *c, const struct ipc_message *m)
 {
+    if (client_take_answer(c, m))
+        return;
     c->result->end = CLIENT_DROPPED;
-    buf_append(&c->result->text, text.p, text.n);
+    buf_append(&c->result->text, m->bytes.p, m->bytes.n);
     c->is_done = true;
 }
 
@@ -82,7 +103,7 @@ handle(struct client *c, const struct ipc_message *m)
     switch (m->selector) {
     case IPC_JOINED:
         c->number = (uint32_t)f[0];
-        show_joined(&c->show, f[1], f[2], f[3]);
+        show_joined(&c->show, f[1], f[2], f[3], (struct clock){ f[4], f[5] });
         break;
     case IPC_STAGE:
         show_stage(&c->show, f[0], f[1],
@@ -99,6 +120,8 @@ handle(struct client *c, const struct ipc_message *m)
         break;
     case IPC_TAKEN:
         c->window += (size_t)f[0];
+        c->taken += f[0];
+        client_send_typed(c);
         break;
     case IPC_TROUBLE:
         take_trouble(c, m->bytes);
@@ -106,8 +129,11 @@ handle(struct client *c, const struct ipc_message *m)
     case IPC_ENDED:
         take_end(c, m);
         break;
+    case IPC_DONE:
+        client_take_answer(c, m);
+        break;
     case IPC_REFUSED:
-        take_refusal(c, m->bytes);
+        take_refusal(c, m);
         break;
     default: /* of a newer host: none of our business */
         break;
@@ -131,17 +157,28 @@ is_still_live(const struct client_options *o)
 static void
 lose_host(struct client *c)
 {
-    c->result->end = is_still_live(c->opt) ? CLIENT_DROPPED : CLIENT_HOST_GONE;
-    set_ended(c);
+    static const char gone[] = "the recorder has vanished";
+    bool is_live = is_still_live(c->opt);
+    c->result->end = is_live ? CLIENT_DROPPED : CLIENT_HOST_GONE;
+    c->result->bytes = c->show.next_off;
+    set_ended(c, is_live ? "disconnected: it was not read" : gone);
+    if (c->lingers && !is_live)
+        tui_viewer_trouble(c->show.look.viewer, gone);
 }
 
+/* What it says, but for so long that no picture is late for it. */
 static void
 read_host(struct client *c)
 {
     struct ipc_message m;
-    int r = link_read(&c->link);
-    while (r >= 0 && !c->is_done && !c->has_ended && (r = link_next(&c->link, &m)) > 0)
+    uint64_t until_ns = clock_mono_ns() + TURN_MS * 1000000ULL;
+    int r = c->has_more ? 1 : link_read(&c->link);
+    c->has_more = false;
+    while (r >= 0 && !c->is_done && !c->has_ended && !c->has_more &&
+           (r = link_next(&c->link, &m)) > 0) {
         handle(c, &m);
+        c->has_more = clock_mono_ns() >= until_ns;
+    }
     if (r < 0 && !c->has_ended && !c->is_done)
         lose_host(c);
 }
@@ -177,40 +214,66 @@ flush_time_ms(const struct client *c)
 }
 
 static int
+sooner(int a, int b)
+{
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+static int
 wait_ms(struct client *c, uint64_t now_ns)
 {
-    int flush_ms = flush_time_ms(c), show_ms = show_wait_ms(&c->show, now_ns);
-    return flush_ms < 0 || (show_ms >= 0 && show_ms < flush_ms) ? show_ms : flush_ms;
+    if (c->has_more && !c->has_ended)
+        return 0;
+    int ms = sooner(show_wait_ms(&c->show, now_ns), telling_wait_ms(c, now_ns));
+    return sooner(ms, c->lingers ? -1 : flush_time_ms(c));
 }
 
 /* Does what is due; is there nothing more to wait for? */
 static bool
 is_over(struct client *c)
 {
+    telling_step(c, clock_mono_ns());
     show_step(&c->show, clock_mono_ns());
+    client_take_wishes(c); /* a key's end may be told by the time alone */
     look_after_output(c);
-    return c->is_done || (c->has_ended && (show_is_done(&c->show) || !flush_time_ms(c)));
+    return c->is_done ||
+           (c->has_ended && !c->lingers && (show_is_done(&c->show) || !flush_time_ms(c)));
+}
+
+enum { LINK, IN, OUT, FDS };
+
+/* What is to be waited for; returns whether there is room for output to be asked for. */
+static bool
+choose(struct client *c, uint64_t now_ns, struct pollfd fds[FDS])
+{
+    bool reads_host = !c->has_ended && !c->has_more && show_takes_more(&c->show);
+    bool wants_room = show_wants_room(&c->show, now_ns);
+    int link_events = (reads_host ? POLLIN : 0) |
+                      (queue_size(&c->link.out) && !c->has_ended ? POLLOUT : 0);
+    /* Not at all when there is nothing to do: its end would be told for ever. */
+    fds[LINK] = (struct pollfd){ .fd = link_events ? c->link.fd : -1,
+                                 .events = (short)link_events };
+    fds[IN] = (struct pollfd){ .fd = client_reads_input(c) ? c->in_fd : -1,
+                               .events = POLLIN };
+    bool minds_output = wants_room || show_minds_reader(&c->show);
+    fds[OUT] = (struct pollfd){ .fd = minds_output ? c->show.out.fd : -1,
+                                .events = wants_room ? POLLOUT : 0 };
+    return wants_room;
 }
 
 static void
 step(struct client *c)
 {
-    enum { LINK, IN, OUT };
+    struct pollfd fds[FDS];
     uint64_t now_ns = clock_mono_ns();
-    bool reads_input = c->is_input_open && c->window && !c->has_ended;
-    bool reads_host = !c->has_ended && show_takes_more(&c->show);
-    bool wants_room = show_wants_room(&c->show, now_ns);
-    int link_events = (reads_host ? POLLIN : 0) |
-                      (queue_size(&c->link.out) && !c->has_ended ? POLLOUT : 0);
-    struct pollfd fds[] = {
-        /* Not at all when there is nothing to do: its end would be told for ever. */
-        [LINK] = { .fd = link_events ? c->link.fd : -1, .events = (short)link_events },
-        [IN] = { .fd = reads_input ? c->in_fd : -1, .events = POLLIN },
-        [OUT] = { .fd = wants_room || show_minds_reader(&c->show) ? c->show.out.fd : -1,
-                  .events = wants_room ? POLLOUT : 0 },
-    };
-    int n = pty_signals_poll(fds, sizeof(fds) / sizeof(fds[0]), wait_ms(c, now_ns));
+    bool wants_room = choose(c, now_ns, fds);
+    bool reads_host = fds[LINK].events & POLLIN;
+    int n = pty_signals_poll(fds, FDS, wait_ms(c, now_ns));
     client_handle_signals(c);
+    if (c->has_more && !c->is_done)
+        read_host(c);
+    else if (n == 0 && !c->is_done)
+        show_idle(&c->show, clock_mono_ns());
     if (n <= 0 || c->is_done)
         return;
     if (fds[OUT].revents && !wants_room)
@@ -279,6 +342,6 @@ client_run(const struct client_options *opt, struct client_result *ret)
     client_close_input(&c);
     show_release(&c.show);
     link_release(&c.link);
+    telling_release(&c);
     buf_release(&c.trouble);
-    buf_release(&c.early);
 }

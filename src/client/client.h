@@ -2,10 +2,10 @@
 /*
  * client.h -- what stands between the user's terminal (or pipes) and a session.
  *
- * `ahr record` passes bytes through, transparently both ways, as long as the session has
- * its terminal's size; `ahr attach` draws the session's screen and takes what is typed;
- * `ahr watch` only draws, or writes every byte where its output is no terminal. The
- * terminal is put back as it was on every way out.
+ * On terminals it runs the viewer (tui/viewer.h): `ahr record` and `ahr attach` with what
+ * is typed, `ahr watch` without. `ahr record` may also pass bytes, transparently both
+ * ways, as long as the session has its terminal's size. Where the output is no terminal
+ * every byte is written. The terminal is put back as it was on every way out.
  */
 #ifndef CLIENT_CLIENT_H
 #define CLIENT_CLIENT_H
@@ -34,7 +34,6 @@ struct client_options {
     enum tui_deliver deliver; /* type instructions into the agent? */
     const char *name;         /* of the session, for people */
     struct clock clock;       /* the session's, where it is known before it is joined */
-    const char *snapshots_path, *instructions_path; /* lines that the host writes */
     const char *tape_path, *done_tape_path;   /* the recording now and after its end */
     void (*say)(void *ctx, const char *text); /* something the user must know now */
     /* Asked when the host has hung up: is somebody there still? NULL: no. */

@@ -102,7 +102,7 @@ static int
 begin(struct mirror *m, const struct ipc_message *msg)
 {
     unsigned cols = (unsigned)msg->field[0], rows = (unsigned)msg->field[1];
-    struct term_options how = model_options(cols, rows);
+    struct term_options how = model_options(cols, rows, false);
     if (m->model.term)
         return -EPROTO;
     how.scrollback_rows = SCROLLBACK;

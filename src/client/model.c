@@ -7,13 +7,15 @@
 #include "tape/reader.h"
 
 struct term_options
-model_options(unsigned cols, unsigned rows)
+model_options(unsigned cols, unsigned rows, bool keeps_rows)
 {
     struct term_options how = term_options_default();
     how.cols = cols;
     how.rows = rows;
-    how.scrollback_rows = MODEL_SCROLLBACK;
-    how.alternate_rows = 0;
+    if (!keeps_rows) {
+        how.scrollback_rows = MODEL_SCROLLBACK;
+        how.alternate_rows = 0;
+    }
     return how;
 }
 
@@ -27,11 +29,11 @@ model_make(struct model *m, const struct term_options *how)
 }
 
 int
-model_restore(struct model *m, struct view snapshot, uint64_t off, struct err *err)
+model_restore(struct model *m, struct view snapshot, uint64_t off,
+              const struct term_options *how, struct err *err)
 {
-    struct term_options how = model_options(1, 1);
     struct term *t;
-    int r = term_restore(snapshot, &how, &t, err);
+    int r = term_restore(snapshot, how, &t, err);
     if (r < 0)
         return r;
     model_release(m);
@@ -64,15 +66,20 @@ feed(struct model *m, uint64_t off, struct view bytes)
         m->fed(m->ctx);
 }
 
+const char *
+model_tape_path(const struct model_tape *tape)
+{
+    bool is_done = tape->done_path && access(tape->path, F_OK) != 0;
+    return is_done ? tape->done_path : tape->path;
+}
+
 static int
 open_at(struct tape_reader **ret, const struct model_tape *tape, uint64_t off)
 {
     struct tape_reader_options opt = { 0 };
     struct tape_reader *r;
     struct err ignored;
-    bool is_done = tape->done_path && access(tape->path, F_OK) != 0;
-    int e = tape_reader_open(&r, tape_io_files(), is_done ? tape->done_path : tape->path,
-                             &opt, &ignored);
+    int e = tape_reader_open(&r, tape_io_files(), model_tape_path(tape), &opt, &ignored);
     if (e < 0)
         return e;
     e = tape_reader_seek_byte(r, off);
@@ -105,6 +112,8 @@ replay(struct model *m, uint64_t from, uint64_t to)
             term_resize(m->term, rec.cols, rec.rows);
         else if (rec.tag == TAPE_DATA)
             feed(m, rec.byte_off, cut(&rec, to));
+        if (rec.tag == TAPE_DATA && m->stamps)
+            play_stamps_add(m->stamps, m->off, rec.ts_ns);
     }
     tape_reader_close(r);
     return 0;
@@ -114,8 +123,9 @@ int
 model_skip(struct model *m, uint64_t off, unsigned cols, unsigned rows)
 {
     uint64_t from = m->off;
+    bool is_cut = off > from && off - from > MODEL_REPLAY_MAX;
     int r = 0;
-    if (off > from && off - from > MODEL_REPLAY_MAX) {
+    if (is_cut) {
         from = off - MODEL_REPLAY_MAX;
         term_feed(m->term, "\030", 1, from); /* no sequence goes on over the hole */
     }
@@ -124,15 +134,15 @@ model_skip(struct model *m, uint64_t off, unsigned cols, unsigned rows)
     m->off = off;
     if (cols && rows)
         term_resize(m->term, cols, rows);
-    return r;
+    return r < 0 ? r : is_cut;
 }
 
-void
+int
 model_feed(struct model *m, uint64_t off, struct view bytes)
 {
-    if (off > m->off)
-        model_skip(m, off, 0, 0);
+    int r = off > m->off ? model_skip(m, off, 0, 0) : 0;
     feed(m, off, bytes);
+    return r;
 }
 
 uint64_t

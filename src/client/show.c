@@ -2,13 +2,9 @@
 #include "client/show_priv.h"
 
 #include "base/clock.h"
+#include "client/bytes_priv.h"
 #include "client/lag_priv.h"
 #include "client/repaint_priv.h"
-
-enum {
-    PENDING_MAX = 1 << 20, /* output that has not been taken */
-    FILL_STEP = 4 << 20,   /* read from the recording at once */
-};
 
 void
 show_init(struct show *s, const struct client_options *opt, struct link *link,
@@ -20,20 +16,21 @@ show_init(struct show *s, const struct client_options *opt, struct link *link,
                         .rows = rows,
                         .s_cols = cols,
                         .s_rows = rows,
-                        .may_pass = opt->kind == CLIENT_RECORD,
                         .model.tape = { opt->tape_path, opt->done_tape_path } };
     pty_output_open(&s->out, opt->out_fd);
-    s->way = !opt->is_out_terminal        ? SHOW_BYTES
-             : opt->kind == CLIENT_RECORD ? SHOW_PASSING
-                                          : SHOW_DRAWING;
+    look_init(&s->look, opt, &s->model);
+    s->may_pass = opt->kind == CLIENT_RECORD && !opt->is_viewed;
+    s->way = !opt->is_out_terminal ? SHOW_BYTES
+             : s->may_pass         ? SHOW_PASSING
+                                   : SHOW_DRAWING;
 }
 
 void
 show_release(struct show *s)
 {
     pty_output_close(&s->out);
+    look_release(&s->look);
     model_release(&s->model);
-    draw_release(&s->draw);
     buf_release(&s->picture);
 }
 
@@ -43,64 +40,22 @@ put(struct show *s, struct buf *bytes)
     pty_output_put(&s->out, (struct view){ bytes->p, bytes->n });
 }
 
-/* -- bytes -- */
-
-static int
-put_bytes(void *ctx, struct view v)
-{
-    struct show *s = ctx;
-    pty_output_put(&s->out, v);
-    return s->out.is_gone ? -1 : 0;
-}
-
-static bool
-is_filling(const struct show *s)
-{
-    return s->fill_to > s->next_off && !s->out.is_gone;
-}
-
-static void
-fill(struct show *s)
-{
-    if (!is_filling(s) || pty_output_waiting(&s->out) >= PENDING_MAX)
-        return;
-    uint64_t to = s->fill_to - s->next_off > FILL_STEP ? s->next_off + FILL_STEP
-                                                       : s->fill_to;
-    uint64_t done = model_copy(&s->model.tape, s->next_off, to, put_bytes, s);
-    if (done == s->next_off) { /* waiting would not help */
-        s->lost += to - done;
-        done = to;
-    }
-    s->next_off = done;
-}
-
-static void
-take_bytes(struct show *s, uint64_t off, struct view v)
-{
-    uint64_t end = off + v.n;
-    /* Who holds nobody up reads on; the recording has it for later. */
-    bool is_full = (s->opt->kind == CLIENT_WATCH || s->is_stopping) &&
-                   pty_output_waiting(&s->out) >= PENDING_MAX;
-    if (end <= s->next_off)
-        return;
-    if (is_filling(s) || is_full || off > s->next_off) {
-        s->fill_to = end;
-        return;
-    }
-    uint64_t done = s->next_off - off;
-    pty_output_put(&s->out, (struct view){ v.p + done, v.n - (size_t)done });
-    s->next_off = end;
-}
-
 /* -- drawing -- */
 
 /* The session's screen after next_off bytes, from the recording. */
 static void
 catch_up(struct show *s)
 {
-    struct term_options how = model_options(s->s_cols, s->s_rows);
-    if (s->model.term || !model_make(&s->model, &how))
-        model_skip(&s->model, s->next_off, s->s_cols, s->s_rows);
+    struct term_options how = model_options(s->s_cols, s->s_rows,
+                                            look_keeps_rows(&s->look));
+    bool is_new = !s->model.term;
+    if (is_new && model_make(&s->model, &how) < 0)
+        return;
+    int r = model_skip(&s->model, s->next_off, s->s_cols, s->s_rows);
+    if (is_new)
+        look_anew(&s->look, !r);
+    else
+        look_fed(&s->look, r);
 }
 
 static void
@@ -110,11 +65,7 @@ begin_drawing(struct show *s)
     s->way = SHOW_DRAWING;
     if (!s->model.term)
         return; /* a picture is on its way */
-    if (!s->draw.canvas.shown &&
-        draw_init(&s->draw, s->cols, s->rows, s->opt->kind != CLIENT_WATCH) < 0)
-        return;
-    draw_begin(&s->draw, &out);
-    draw_touch(&s->draw);
+    look_begin(&s->look, s->cols, s->rows, &out);
     put(s, &out);
 }
 
@@ -124,7 +75,8 @@ static void
 begin_passing(struct show *s)
 {
     AUTO(buf) out = { 0 };
-    draw_end(&s->draw, &out);
+    look_end(&s->look, &out);
+    look_drop(&s->look);
     s->way = SHOW_PASSING;
     if (s->model.term)
         repaint(&out, s->model.term);
@@ -140,7 +92,7 @@ take_passing(struct show *s, struct view v)
 {
     if (s->is_paused || s->awaits_skip)
         return;
-    if (s->is_stopping && pty_output_waiting(&s->out) >= PENDING_MAX)
+    if (s->is_stopping && pty_output_waiting(&s->out) >= BYTES_PENDING_MAX)
         return;
     glance(&s->glance, v);
     pty_output_put(&s->out, v);
@@ -162,9 +114,11 @@ begin_anew(struct show *s)
 }
 
 void
-show_joined(struct show *s, uint64_t off, uint64_t cols, uint64_t rows)
+show_joined(struct show *s, uint64_t off, uint64_t cols, uint64_t rows,
+            struct clock clock)
 {
     s->next_off = off;
+    s->look.clock = clock;
     s->s_cols = (uint16_t)cols;
     s->s_rows = (uint16_t)rows;
 }
@@ -181,7 +135,10 @@ show_stage(struct show *s, uint64_t cols, uint64_t rows, bool may_pass)
         return;
     if (s->way == SHOW_DRAWING && s->model.term) {
         term_resize(s->model.term, (unsigned)cols, (unsigned)rows);
-        draw_touch(&s->draw);
+        look_fed(&s->look, 0);
+    } else if (s->opt->is_viewed && s->way == SHOW_DRAWING) { /* the first word */
+        catch_up(s);
+        begin_drawing(s);
     }
     if (did_pass && !may_pass) {
         catch_up(s);
@@ -200,9 +157,12 @@ show_picture(struct show *s, uint64_t off, bool is_last, struct view bytes)
         return;
     s->next_off = off;
     struct view whole = { s->picture.p, s->picture.n };
+    struct term_options how = model_options(1, 1, look_keeps_rows(&s->look));
     if (s->picture.failed || !whole.n ||
-        model_restore(&s->model, whole, off, &ignored) < 0)
+        model_restore(&s->model, whole, off, &how, &ignored) < 0)
         catch_up(s);
+    else
+        look_anew(&s->look, !off);
     buf_release(&s->picture);
     if (s->way == SHOW_DRAWING)
         begin_drawing(s);
@@ -212,7 +172,7 @@ void
 show_output(struct show *s, uint64_t off, struct view bytes)
 {
     if (s->way == SHOW_BYTES) {
-        take_bytes(s, off, bytes);
+        bytes_take(s, off, bytes);
         return;
     }
     s->next_off = off + bytes.n;
@@ -220,8 +180,9 @@ show_output(struct show *s, uint64_t off, struct view bytes)
         take_passing(s, bytes);
         lag_check(s, clock_mono_ns());
     } else if (s->model.term) {
-        model_feed(&s->model, off, bytes);
-        draw_touch(&s->draw);
+        int r = model_feed(&s->model, off, bytes);
+        look_stamp(&s->look);
+        look_fed(&s->look, r);
     }
 }
 
@@ -239,29 +200,12 @@ show_skipped(struct show *s, uint64_t off, uint64_t cols, uint64_t rows)
     }
     if (s->is_paused)
         return; /* the terminal is not ours now; what we ask for then has its own */
-    if (s->way == SHOW_DRAWING && s->draw.canvas.is_on) {
+    if (s->way == SHOW_DRAWING && look_is_on(&s->look)) {
         catch_up(s);
-        draw_touch(&s->draw);
         s->awaits_skip = false;
     } else {
         begin_anew(s);
     }
-}
-
-/* Back to the screen that was there before; what `record` has shown stays to be seen. */
-static void
-end_drawing(struct show *s)
-{
-    AUTO(buf) out = { 0 };
-    if (!s->draw.canvas.is_on)
-        return;
-    if (s->opt->kind == CLIENT_RECORD && !term_modes(s->model.term).is_alternate) {
-        draw_end_with(&s->draw, s->model.term, &out);
-        s->glance.is_mid_line = term_cursor(s->model.term).col;
-    } else {
-        draw_end(&s->draw, &out);
-    }
-    put(s, &out);
 }
 
 bool
@@ -270,15 +214,32 @@ show_has_begun(const struct show *s)
     return s->way != SHOW_DRAWING || s->model.term;
 }
 
+/* Back to the screen that was there before; what `record` has shown stays to be seen. */
 void
-show_ended(struct show *s, uint64_t off)
+show_finish(struct show *s)
+{
+    AUTO(buf) out = { 0 };
+    if (!look_is_on(&s->look))
+        return;
+    if (s->opt->kind == CLIENT_RECORD && !term_modes(s->model.term).is_alternate)
+        s->glance.is_mid_line = tui_viewer_end_with(s->look.viewer, &out);
+    else
+        look_end(&s->look, &out);
+    put(s, &out);
+}
+
+bool
+show_ended(struct show *s, uint64_t off, const char *how)
 {
     if (s->way == SHOW_DRAWING) {
-        end_drawing(s);
+        if (look_ended(&s->look, how))
+            return true;
+        show_finish(s);
     } else if (s->way == SHOW_PASSING && (s->is_paused || s->awaits_skip)) {
         s->next_off = off;
         begin_anew(s);
     }
+    return false;
 }
 
 /* -- the terminal -- */
@@ -289,8 +250,8 @@ show_resize(struct show *s, uint16_t cols, uint16_t rows)
     AUTO(buf) out = { 0 };
     s->cols = cols;
     s->rows = rows;
-    if (s->draw.canvas.shown)
-        draw_resize(&s->draw, cols, rows, &out);
+    if (s->look.viewer)
+        tui_viewer_resize(s->look.viewer, cols, rows, &out);
     put(s, &out);
 }
 
@@ -301,8 +262,8 @@ calm(struct show *s)
     AUTO(buf) out = { 0 };
     if (!s->opt->is_out_terminal)
         return;
-    if (s->draw.canvas.is_on) {
-        draw_end(&s->draw, &out);
+    if (look_is_on(&s->look)) {
+        look_end(&s->look, &out);
     } else if (s->way == SHOW_PASSING) {
         buf_puts(&out, PTY_TTY_CALM);
         if (s->glance.is_alternate)
@@ -314,7 +275,7 @@ calm(struct show *s)
 void
 show_suspend(struct show *s)
 {
-    if (s->has_stage)
+    if (s->has_stage && !s->look.is_ended)
         lag_pause(s);
     calm(s);
 }
@@ -324,47 +285,52 @@ show_resume(struct show *s)
 {
     if (s->way == SHOW_BYTES)
         return;
+    if (s->way == SHOW_DRAWING)
+        begin_drawing(s); /* what there was: more of it follows */
     if (s->has_stage)
         lag_unpause(s);
-    else
+    else if (!s->look.is_ended)
         begin_anew(s);
 }
 
 void
 show_leave(struct show *s, bool is_clean)
 {
-    if (s->draw.canvas.is_on || !is_clean)
+    if (look_is_on(&s->look) || !is_clean)
         calm(s);
 }
 
 /* -- the loop -- */
 
-static void
-draw_now(struct show *s, uint64_t now_ns)
+static bool
+may_draw(const struct show *s)
 {
-    AUTO(buf) out = { 0 };
-    if (s->way != SHOW_DRAWING || s->is_paused || pty_output_waiting(&s->out) ||
-        draw_wait_ms(&s->draw, s->model.term, now_ns) != 0)
-        return;
-    draw_picture(&s->draw, s->model.term, now_ns, &out);
-    put(s, &out);
+    return s->way == SHOW_DRAWING && !s->is_paused && !pty_output_waiting(&s->out);
 }
 
 void
 show_step(struct show *s, uint64_t now_ns)
 {
-    fill(s);
-    draw_now(s, now_ns);
+    AUTO(buf) out = { 0 };
+    bytes_fill(s);
+    look_step(&s->look, may_draw(s), now_ns, &out);
+    put(s, &out);
     lag_check(s, now_ns);
+}
+
+void
+show_idle(struct show *s, uint64_t now_ns)
+{
+    look_idle(&s->look, now_ns);
 }
 
 int
 show_wait_ms(struct show *s, uint64_t now_ns)
 {
-    if (is_filling(s) && pty_output_waiting(&s->out) < PENDING_MAX)
+    if (bytes_is_filling(s) && pty_output_waiting(&s->out) < BYTES_PENDING_MAX)
         return 0;
-    if (s->way == SHOW_DRAWING && !s->is_paused && !pty_output_waiting(&s->out))
-        return draw_wait_ms(&s->draw, s->model.term, now_ns);
+    if (s->way == SHOW_DRAWING)
+        return look_wait_ms(&s->look, may_draw(s), now_ns);
     return lag_wait_ms(s, now_ns);
 }
 
@@ -405,11 +371,11 @@ show_takes_more(const struct show *s)
 {
     bool holds_up = s->way == SHOW_PASSING ||
                     (s->way == SHOW_BYTES && s->opt->kind == CLIENT_RECORD);
-    return s->is_stopping || !holds_up || pty_output_waiting(&s->out) < PENDING_MAX;
+    return s->is_stopping || !holds_up || pty_output_waiting(&s->out) < BYTES_PENDING_MAX;
 }
 
 bool
 show_is_done(const struct show *s)
 {
-    return !pty_output_waiting(&s->out) && !is_filling(s);
+    return !pty_output_waiting(&s->out) && !bytes_is_filling(s);
 }

@@ -6,15 +6,15 @@
  *            left some out
  *   passing  the terminal gets the bytes as they are; when it is too slow for them it is
  *            skipped forward and repainted
- *   drawing  the terminal is shown pictures of the session's screen
+ *   drawing  the viewer shows the terminal pictures of the session's screen
  */
 #ifndef CLIENT_SHOW_PRIV_H
 #define CLIENT_SHOW_PRIV_H
 
 #include "client/client.h"
-#include "client/draw_priv.h"
 #include "client/glance_priv.h"
 #include "client/link_priv.h"
+#include "client/look_priv.h"
 #include "client/model_priv.h"
 #include "pty/output.h"
 
@@ -37,7 +37,7 @@ struct show {
     uint64_t lost;           /* bytes: the recording did not have them */
     struct glance glance;    /* passing: of what went by */
     struct model model;      /* drawing; passing: for the next repaint */
-    struct draw draw;        /* drawing */
+    struct look look;        /* drawing */
     struct buf picture;      /* what of one has come */
     uint64_t picture_off;    /* passing: the last repaint showed this */
     size_t picture_bytes;    /* … and of it so much may wait still */
@@ -52,15 +52,18 @@ void show_init(struct show *s, const struct client_options *opt, struct link *li
 void show_release(struct show *s);
 
 /* What the host says. */
-void show_joined(struct show *s, uint64_t off, uint64_t cols, uint64_t rows);
+void show_joined(struct show *s, uint64_t off, uint64_t cols, uint64_t rows,
+                 struct clock clock);
 void show_stage(struct show *s, uint64_t cols, uint64_t rows, bool may_pass);
 void show_picture(struct show *s, uint64_t off, bool is_last, struct view bytes);
 void show_output(struct show *s, uint64_t off, struct view bytes);
 void show_skipped(struct show *s, uint64_t off, uint64_t cols, uint64_t rows);
-/* The session has ended after so many bytes. */
 /* There is something to be seen. */
 bool show_has_begun(const struct show *s);
-void show_ended(struct show *s, uint64_t off);
+/* The session has ended after so many bytes, or its host is gone; how: in few words.
+ * True: somebody looks back, and goes on until show_finish(). */
+bool show_ended(struct show *s, uint64_t off, const char *how);
+void show_finish(struct show *s);
 
 /* The terminal has another size. */
 void show_resize(struct show *s, uint16_t cols, uint16_t rows);
@@ -72,7 +75,9 @@ void show_leave(struct show *s, bool is_clean);
 
 /* Does what is due. Call it before each poll(). */
 void show_step(struct show *s, uint64_t now_ns);
-/* How long until it must be called again; < 0: for ever. */
+/* Nothing has happened, and nothing is due. */
+void show_idle(struct show *s, uint64_t now_ns);
+/* How long until one of them must be called again; < 0: for ever. */
 int show_wait_ms(struct show *s, uint64_t now_ns);
 /* Is it worth while to ask whether the terminal takes something? */
 bool show_wants_room(const struct show *s, uint64_t now_ns);

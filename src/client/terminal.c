@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "client/client_priv.h"
 #include "pty/signals.h"
+#include "tui/editor.h"
 
 enum {
     PATIENCE_MS =
@@ -25,7 +26,9 @@ client_hang_up(struct client *c)
         return;
     c->has_hung_up = true;
     c->is_input_open = false;
-    if (c->opt->is_detachable || c->opt->kind != CLIENT_RECORD)
+    if (c->has_ended)
+        c->is_done = true;
+    else if (c->opt->is_detachable || c->opt->kind != CLIENT_RECORD)
         client_detach(c, 0);
     else
         client_say(c, (struct ipc_message){ .selector = IPC_HANGUP });
@@ -55,12 +58,37 @@ client_tell_size(struct client *c)
 
 /* -- somebody else's for a while -- */
 
-void
-client_suspend(struct client *c)
+static void
+give_terminal(struct client *c)
 {
     pty_tty_restore(c->opt->tty);
     show_suspend(&c->show);
+}
+
+static void
+take_terminal(struct client *c)
+{
+    if (c->opt->tty->fd >= 0 && c->is_input_open)
+        pty_tty_set_raw(c->opt->tty);
+    client_tell_size(c);
+    show_resume(&c->show);
+}
+
+void
+client_suspend(struct client *c)
+{
+    give_terminal(c);
     pty_signals_stop_self();
+}
+
+void
+client_edit(struct client *c, const char *path, unsigned line)
+{
+    struct err err;
+    give_terminal(c);
+    int r = tui_editor(path, line, c->opt->in_fd, c->opt->out_fd, &err);
+    take_terminal(c);
+    tui_viewer_edited(c->show.look.viewer, r < 0 ? &err : NULL);
 }
 
 static void
@@ -69,14 +97,18 @@ resume(struct client *c)
     struct pty_tty *tty = c->opt->tty;
     if (c->has_hung_up) /* the kernel continues those whose terminal goes away */
         return;
-    if (tty->fd >= 0 && !pty_tty_is_foreground(tty)) {
+    if (tty->fd >= 0 && !pty_tty_is_foreground(tty))
         client_suspend(c);
-        return;
-    }
-    if (tty->fd >= 0 && c->is_input_open)
-        pty_tty_set_raw(tty);
-    client_tell_size(c);
-    show_resume(&c->show);
+    else
+        take_terminal(c);
+}
+
+void
+client_suspend_job(struct client *c)
+{
+    give_terminal(c);
+    pty_signals_suspend(true);
+    resume(c);
 }
 
 /* -- the end -- */

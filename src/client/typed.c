@@ -4,10 +4,16 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "client/client_priv.h"
 
-enum { INPUT_SIZE = 16 << 10, CTRL_C = 3, EARLY_MAX = 32 << 10 };
+enum {
+    INPUT_SIZE = 16 << 10,
+    CTRL_C = 3,
+    EARLY_MAX = 32 << 10,
+    UNSENT_MAX = 64 << 10, /* what the session does not take, until no more is read */
+};
 
 void
 client_open_input(struct client *c)
@@ -16,7 +22,7 @@ client_open_input(struct client *c)
     c->in_fd = c->is_input_open ? pty_reopen_nonblock(c->opt->in_fd, O_RDONLY) : -1;
     if (c->in_fd < 0)
         c->in_fd = c->opt->in_fd;
-    c->keys.is_watching = c->early_keys.is_watching = c->opt->kind == CLIENT_WATCH;
+    c->early_prefix.key = c->opt->prefix;
 }
 
 void
@@ -24,14 +30,77 @@ client_close_input(struct client *c)
 {
     if (c->in_fd != c->opt->in_fd)
         close(c->in_fd);
+    buf_release(&c->early);
+    queue_release(&c->unsent);
 }
 
-static void
-send_input(struct client *c, struct view v)
+/* -- to the session -- */
+
+void
+client_send_typed(struct client *c)
 {
-    c->window -= v.n;
-    if (v.n)
+    while (queue_size(&c->unsent) && c->window && !c->has_ended) {
+        struct view v = queue_view(&c->unsent);
+        v.n = v.n < c->window ? v.n : c->window;
+        v.n = v.n < INPUT_SIZE ? v.n : INPUT_SIZE;
+        c->window -= v.n;
         client_say(c, (struct ipc_message){ .selector = IPC_INPUT, .bytes = v });
+        queue_drop(&c->unsent, v.n);
+    }
+    queue_compact(&c->unsent);
+}
+
+void
+client_type_bytes(struct client *c, struct view v)
+{
+    if (c->opt->kind == CLIENT_WATCH || queue_put(&c->unsent, v) < 0)
+        return;
+    c->typed += v.n;
+    client_send_typed(c);
+}
+
+void
+client_type_text(struct client *c, const char *text)
+{
+    client_type_bytes(c, (struct view){ (const uint8_t *)text, strlen(text) });
+}
+
+/* -- from the terminal -- */
+
+/* Are keys the viewer's to look at? */
+static bool
+is_viewed(const struct client *c)
+{
+    return c->show.way == SHOW_DRAWING && look_keeps_rows(&c->show.look);
+}
+
+bool
+client_reads_input(const struct client *c)
+{
+    if (!c->is_input_open || c->has_ended)
+        return c->is_input_open && c->lingers;
+    return is_viewed(c) ? queue_size(&c->unsent) < UNSENT_MAX : c->window;
+}
+
+/* As the viewer will have it. */
+static bool
+leaves(struct client *c, struct view v)
+{
+    AUTO(buf) ignored = { 0 };
+    struct tui_prefix *p = &c->early_prefix;
+    if (memchr(v.p, CTRL_C, v.n) ||
+        (c->opt->kind == CLIENT_WATCH && memchr(v.p, 'q', v.n)))
+        return true;
+    while (v.n) {
+        tui_prefix_take(p, &v, &ignored);
+        if (!v.n || !p->is_held || tui_prefix_again(p, &v, &ignored) || !v.n)
+            continue;
+        p->is_held = false;
+        if (v.p[0] == 'd')
+            return true;
+        v.p++, v.n--;
+    }
+    return false;
 }
 
 /* Nobody types blindly into a session: a recorder that does not answer is left by
@@ -39,8 +108,7 @@ send_input(struct client *c, struct view v)
 static void
 hold_input(struct client *c, struct view v)
 {
-    AUTO(buf) ignored = { 0 };
-    if (keys_take(&c->early_keys, v, &ignored) || memchr(v.p, CTRL_C, v.n))
+    if (leaves(c, v))
         client_detach(c, 0);
     else if (c->early.n < EARLY_MAX)
         buf_append(&c->early, v.p, v.n);
@@ -50,35 +118,35 @@ static void
 take_input(struct client *c, struct view v)
 {
     AUTO(buf) for_session = { 0 };
-    if (c->opt->kind == CLIENT_RECORD) {
-        send_input(c, v);
-        return;
-    }
-    if (!show_has_begun(&c->show)) {
+    struct tui_viewer *viewer = c->show.look.viewer;
+    if (is_viewed(c) && viewer) {
+        tui_viewer_type(viewer, v, clock_mono_ns(), &for_session);
+        client_type_bytes(c, (struct view){ for_session.p, for_session.n });
+        client_take_wishes(c);
+    } else if (c->opt->kind != CLIENT_RECORD) {
         hold_input(c, v);
-        return;
+    } else {
+        client_type_bytes(c, v);
     }
-    bool leaves = keys_take(&c->keys, v, &for_session);
-    send_input(c, (struct view){ for_session.p, for_session.n });
-    if (leaves)
-        client_detach(c, 0);
 }
 
 void
 client_take_early(struct client *c)
 {
-    if (!c->early.n || !show_has_begun(&c->show))
+    struct buf early = c->early;
+    if (!early.n || !c->show.look.viewer || c->is_done)
         return;
-    take_input(c, (struct view){ c->early.p, c->early.n });
-    buf_release(&c->early);
+    c->early = (struct buf){ 0 };
+    take_input(c, (struct view){ early.p, early.n });
+    buf_release(&early);
 }
 
 void
 client_read_input(struct client *c)
 {
     uint8_t bytes[INPUT_SIZE];
-    size_t room = c->window < sizeof(bytes) ? c->window : sizeof(bytes);
-    ssize_t n = file_read(c->in_fd, bytes, room);
+    bool is_bounded = !is_viewed(c) && c->window < sizeof(bytes);
+    ssize_t n = file_read(c->in_fd, bytes, is_bounded ? c->window : sizeof(bytes));
     if (n == -EAGAIN)
         return;
     if (n > 0) {
