@@ -23,6 +23,7 @@ class Ahr:
                     or k == "AHR_TEST_LONG"}
         self.env["HOME"] = str(self.dir / "home")
         self.env["AHR_UPKEEP"] = "off"  # nothing goes on behind a test that is not about it
+        self.env["AHR_VIEW"] = "off"  # bytes are passed as they are, where the viewer is not asked for
         return self
 
     def __exit__(self, *_):
