@@ -26,7 +26,7 @@ SECOND = 10**9
 T = 1_780_000_000 * SECOND  # 2026-05-28T20:26:40Z
 KEYS = ["id", "name", "role", "kind", "status", "signal", "exit_code", "cmd", "cwd", "task",
         "started_at", "ended_at", "duration_ms", "bytes", "cols", "rows", "snapshots",
-        "instructions", "parent", "resumed_from", "agent", "agent_session_id", "model", "usage",
+        "instructions", "parent", "branch", "resumed_from", "agent", "agent_session_id", "model", "usage",
         "size_bytes", "damaged", "lines", "place", "indexed", "path"]
 
 
@@ -153,11 +153,54 @@ def a_table_on_a_pipe_is_whole():
     with Library(AHR) as a:
         ids = some(a)
         a.put(session_id("2026-05-28", "f"), startedAtNs=1, cmd=["x" * 500])
-        rows = a.ok("list").decode().splitlines()
+        rows = a.ok("list", "--flat").decode().splitlines()
         assert len(rows) == 5 and "x" * 500 in rows[4] and "\033" not in "".join(rows)
         assert re.fullmatch(r"2026-05-28 20:26  first +completed +1m05s +\d+ B +make 'a b'", rows[3])
         short = rows[2].split()[2]
         assert short == ids[1][:19] and json.loads(a.ok("show", "--json", short))["id"] == ids[1]
+
+
+def names(a, *args):
+    """The second column, by what stands around it."""
+    rows = a.ok("list", *args).decode().splitlines()
+    return [re.match(r"[-\d]+ [:\d]+  (.*?)  +completed", row)[1] for row in rows]
+
+
+@test
+def who_has_a_parent_stands_below_it():
+    with Library(AHR) as a:
+        put = {}
+        for i, (name, parent) in enumerate((
+                ("root", None), ("kid", "root"), ("other", None), ("grandkid", "kid"), ("late", "root"),
+                ("stray", "gone"), ("alone", None), ("last", "grandkid"))):
+            put[name] = session_id("2026-05-28", "abcdef01"[i])
+            above = {"parent": put.get(parent, session_id("2026-01-01", "9"))} if parent else {}
+            a.put(put[name], name=name, startedAtNs=T + i * SECOND, **above)
+        tree = ["alone", "stray", "other", "root", "├ late", "└ kid", "  └ grandkid", "    └ last"]
+        for _ in range(2):
+            assert names(a) == tree, names(a)
+            assert names(a, "--flat") == ["last", "alone", "stray", "late", "grandkid", "other", "kid", "root"]
+            assert names(a, "--limit", "5") == ["last", "alone", "stray", "late", "grandkid"][1:4] + [
+                "grandkid", "└ last"], names(a, "--limit", "5")
+            assert [s["name"] for s in a.listed()][:2] == ["last", "alone"]
+            a.index()
+
+
+@test
+def who_is_its_own_ancestor_is_listed_all_the_same():
+    with Library(AHR) as a:
+        one, two, self, below = (session_id("2026-05-28", c) for c in "abcd")
+        a.put(one, name="one", startedAtNs=T, parent=two)
+        a.put(two, name="two", startedAtNs=T + SECOND, parent=one)
+        a.put(self, name="self", startedAtNs=T + 2 * SECOND, parent=self)
+        a.put(below, name="below", startedAtNs=T + 3 * SECOND, parent=two)
+        assert sorted(name.strip("└├│ ") for name in names(a)) == ["below", "one", "self", "two"], names(a)
+        assert names(a)[0] == "self", names(a)
+        chain = [session_id("2026-05-29", "0")[:-3] + f"{i:03x}" for i in range(60)]
+        for i, sid in enumerate(chain):
+            a.put(sid, name=f"n{i}", startedAtNs=T + (10 + i) * SECOND, **({"parent": chain[i - 1]} if i else {}))
+        rows = names(a)
+        assert len(rows) == 64 and max(map(len, rows)) < 40 and rows[-1].endswith("n59"), rows
 
 
 def columns(text):

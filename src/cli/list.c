@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ahr list: the sessions that there are, the newest first. */
+/*
+ * ahr list: the sessions that there are, the newest first, and below each those that
+ * belong to it.
+ *
+ * Who has a parent is newer than that: rows are printed as they come until one has, and
+ * from there on when all are known.
+ */
 #include "library/list.h"
 
 #include <inttypes.h>
@@ -7,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cli/list_tree.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -21,7 +28,7 @@ enum {
 };
 
 struct args {
-    bool is_json;
+    bool is_json, is_flat;
     int status; /* -1: any */
     const char *since, *until, *name;
     uint64_t limit;
@@ -30,8 +37,10 @@ struct args {
 
 struct listing {
     const char *home;
-    bool is_json;
+    bool is_json, is_flat;
     uint64_t now_ns, count;
+    bool is_tree; /* a session with a parent has come */
+    struct cli_list_tree tree;
     struct cli_table table;
     struct buf text, cell;
     struct json json;
@@ -49,12 +58,15 @@ enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 /* -- a row -- */
 
 static void
-put_name(struct listing *l, const struct store_session *f)
+put_name(struct listing *l, const struct store_session *f, const char *branch)
 {
     char id[CLI_SHORT_ID + 1] = "";
     if (strlen(f->id) > CLI_SHORT_ID)
         memcpy(id, f->id, CLI_SHORT_ID);
-    cli_table_put(&l->table, f->name ? f->name : id, 0);
+    buf_clear(&l->cell);
+    buf_puts(&l->cell, branch);
+    buf_puts(&l->cell, f->name ? f->name : id);
+    cli_table_put(&l->table, buf_str(&l->cell), 0);
 }
 
 static void
@@ -88,12 +100,14 @@ put_duration(struct listing *l, const struct library_session *s)
     cli_table_put(&l->table, buf_str(&l->cell), 0);
 }
 
+/* A cli_list_tree_fn. */
 static int
-put_row(struct listing *l, const struct library_session *s)
+put_row(void *ctx, const struct library_session *s, const char *branch)
 {
+    struct listing *l = ctx;
     char when[CLI_WHEN_LOCAL_SIZE];
     cli_table_put(&l->table, cli_when_local(s->facts.started_at_ns, when), 0);
-    put_name(l, &s->facts);
+    put_name(l, &s->facts, branch);
     put_status(l, s);
     put_duration(l, s);
     buf_clear(&l->cell);
@@ -119,8 +133,13 @@ put(void *ctx, const struct library_session *s)
     struct listing *l = ctx;
     int r = 0;
     l->count++;
-    if (!l->is_json) {
-        r = put_row(l, s);
+    l->is_tree |= !l->is_flat && s->facts.parent;
+    if (!l->is_json && l->is_tree) {
+        r = cli_list_tree_add(&l->tree, s);
+        if (r < 0)
+            err_code(l->err, r, "cannot list the sessions");
+    } else if (!l->is_json) {
+        r = put_row(l, s, "");
     } else {
         cli_session_json(&l->json, l->home, s);
         if (l->text.n >= JSON_LOT)
@@ -140,8 +159,12 @@ list(struct listing *l, const struct library_list *what, struct library_listed *
     int r = library_list(l->home, what, put, l, ret, l->err);
     if (r < 0)
         return r;
-    if (!l->is_json)
-        return cli_table_flush(&l->table, true, l->err);
+    if (!l->is_json) {
+        r = cli_list_tree_walk(&l->tree, put_row, l);
+        if (r < 0 && !l->err->code)
+            err_code(l->err, r, "cannot list the sessions");
+        return r < 0 ? r : cli_table_flush(&l->table, true, l->err);
+    }
     json_close(&l->json, ']');
     buf_puts(&l->text, "\n");
     return write_text(l);
@@ -211,6 +234,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
         return r;
     l.home = buf_str(&home);
     l.is_json = a.is_json;
+    l.is_flat = a.is_flat;
     l.table.columns = columns;
     l.table.count = COLUMNS;
     cli_table_look(&l.table, STDOUT_FILENO);
@@ -221,6 +245,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
         say_notes(self, l.home, &listed);
         cli_tend(a.upkeep, l.home, &listed);
     }
+    cli_list_tree_release(&l.tree);
     cli_table_release(&l.table);
     buf_release(&l.text);
     buf_release(&l.cell);
@@ -240,6 +265,8 @@ static const struct cli_option options[] = {
       "those whose name fits: * stands for anything, ? for one character", 0, 0 },
     { "limit", 'n', CLI_NUMBER, offsetof(struct args, limit), "N",
       "the newest N of them; 0 for all", 0, UINT64_MAX },
+    { "flat", 0, CLI_FLAG, offsetof(struct args, is_flat), NULL,
+      "by time alone, not below the sessions that they belong to", 0, 0 },
     CLI_UPKEEP_OPTION(struct args, upkeep,
                       "recover and index in the background what is not yet"),
     { 0 },
@@ -247,7 +274,8 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_list = {
     "list",
-    "[--json] [--status S] [--since T] [--until T] [--name GLOB] [--limit N]",
+    "[--json] [--status S] [--since T] [--until T] [--name GLOB] [--limit N] "
+    "[--flat]",
     "list the sessions, the newest first",
     options,
     run,

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "cli/ending.h"
 #include "cli/option.h"
+#include "cli/record.h"
 #include "cli/session.h"
 #include "cli/upkeep.h"
 #include "cli/viewing.h"
@@ -56,8 +57,9 @@ enum { VIEW_AUTO, VIEW_ON, VIEW_OFF };
 struct record {
     const struct cli_command *self;
     const struct args *args;
-    struct pty_tty tty; /* made raw; fd -1: none */
-    int in_fd;          /* -1: nothing is ever sent */
+    const struct cli_record_more *more; /* NULL: nothing */
+    struct pty_tty tty;                 /* made raw; fd -1: none */
+    int in_fd;                          /* -1: nothing is ever sent */
     bool is_out_terminal;
     uint8_t prefix;
     char id[SESSION_ID_LEN + 1];
@@ -445,6 +447,7 @@ prepare(struct record *rec, char **argv, struct err *err)
     h->name = a->name;
     h->role = a->role;
     h->task = a->task;
+    h->branch = rec->more ? rec->more->branch : NULL;
     h->quality = (int)a->quality;
     h->block_ns = a->block_ms * 1000000;
     h->sync = (enum tape_sync)a->sync;
@@ -522,6 +525,8 @@ start(struct record *rec, struct err *err)
     if (r < 0)
         return r;
     r = client_wait_start(link_fd, err);
+    if (!r && rec->more && rec->more->started)
+        rec->more->started(rec->more->ctx, rec->id);
     if (r > 0) {
         cli_say(rec->self, "%s", err->text);
     } else if (rec->args->is_background) {
@@ -557,7 +562,8 @@ check_command(const struct cli_command *self, const char *command, const char *a
 }
 
 static int
-run(const struct cli_command *self, int argc, char **argv, struct err *err)
+record(const struct cli_command *self, const struct cli_record_more *more, int argc,
+       char **argv, struct err *err)
 {
     const char *auto_word = find_auto_word(argc, argv);
     const struct tape_writer_options *d = &tape_writer_defaults;
@@ -575,7 +581,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     r = check_command(self, argv[0], auto_word, err);
     if (r)
         return r;
-    struct record rec = { .self = self, .args = &args };
+    struct record rec = { .self = self, .args = &args, .more = more };
     r = prepare(&rec, argv, err);
     if (!r) {
         warn_of_secrets(&rec);
@@ -583,6 +589,19 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     }
     record_release(&rec);
     return r;
+}
+
+static int
+run(const struct cli_command *self, int argc, char **argv, struct err *err)
+{
+    return record(self, NULL, argc, argv, err);
+}
+
+int
+cli_record_with(const struct cli_record_more *more, int argc, char **argv,
+                struct err *err)
+{
+    return record(&cli_record, more, argc, argv, err);
 }
 
 static const struct cli_option options[] = {

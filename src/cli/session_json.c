@@ -78,6 +78,21 @@ put_usage(struct json *j, const struct store_session *f)
 }
 
 static void
+put_branch(struct json *j, const struct store_session *f)
+{
+    json_key(j, "branch");
+    if (f->branch_snapshot == UINT64_MAX) {
+        json_none(j);
+        return;
+    }
+    json_open(j, '{');
+    put_text(j, "from", f->parent);
+    put_number(j, "snapshot_id", f->branch_snapshot, UINT64_MAX);
+    put_number(j, "anchor_byte", f->branch_byte, UINT64_MAX);
+    json_close(j, '}');
+}
+
+static void
 put_path(struct json *j, const char *home, const struct library_session *s)
 {
     AUTO(buf) path = { 0 };
@@ -113,6 +128,7 @@ cli_session_json(struct json *j, const char *home, const struct library_session 
     put_number(j, "snapshots", f->snapshots, UINT64_MAX);
     put_number(j, "instructions", f->instructions, UINT64_MAX);
     put_text(j, "parent", f->parent);
+    put_branch(j, f);
     put_text(j, "resumed_from", f->resumed_from);
     put_text(j, "agent", f->agent);
     put_text(j, "agent_session_id", f->agent_session_id);

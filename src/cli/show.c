@@ -93,6 +93,19 @@ put_status(struct shown *s)
 }
 
 static void
+put_branch(struct shown *s)
+{
+    const struct store_session *f = &s->session->facts;
+    AUTO(buf) text = { 0 };
+    if (f->branch_snapshot == UINT64_MAX)
+        return;
+    buf_printf(&text, "snapshot %" PRIu64, f->branch_snapshot);
+    if (f->branch_byte != UINT64_MAX)
+        buf_printf(&text, ", at byte %" PRIu64, f->branch_byte);
+    put_row(s, "branched at", buf_str(&text));
+}
+
+static void
 put_duration(struct shown *s)
 {
     const struct store_session *f = &s->session->facts;
@@ -216,6 +229,7 @@ put_text(struct shown *s)
     put_row(s, "model", f->model);
     put_row(s, "agent session", f->agent_session_id);
     put_row(s, "parent", f->parent);
+    put_branch(s);
     put_row(s, "resumed from", f->resumed_from);
     put_time(s, "started", f->started_at_ns);
     put_time(s, "ended", f->ended_at_ns);

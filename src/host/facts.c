@@ -34,6 +34,7 @@ host_facts_begin(struct host *h, struct err *err)
         .name = o->name,
         .role = o->role,
         .parent = o->parent,
+        .branch = o->branch,
         .cwd = o->cwd,
         .exit_code = -1,
         .host_pid = getpid(),

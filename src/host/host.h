@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "ipc/socket.h"
-#include "session/id.h"
+#include "session/meta.h"
 #include "tape/writer.h"
 
 enum host_ipc { HOST_IPC_AUTO, HOST_IPC_UDS, HOST_IPC_OFF, HOST_IPC_TCP };
@@ -30,6 +30,7 @@ struct host_options {
 
     char *const *argv, *const *envp; /* of the command */
     const char *cwd, *name, *role, *task, *parent;
+    const struct session_branch *branch; /* NULL: it is none */
     uint16_t cols, rows;
     bool has_fixed_cols, has_fixed_rows; /* they stay, whatever terminals are there */
     const struct termios *termios; /* the PTY's; NULL: as for input that is not typed */

@@ -12,8 +12,8 @@ struct library_list {
     const char *status, *name_glob; /* NULL: any */
     uint64_t since_ns, until_ns;    /* started not before, and before; 0: any */
     uint64_t limit;                 /* 0: all */
-    bool is_short; /* other facts than id, name, status, command, times, size and damage
-                      may be missing */
+    bool is_short; /* other facts than id, name, status, command, parent, times, size and
+                      damage may be missing */
 };
 
 struct library_listed {

@@ -193,6 +193,8 @@ take_told(struct store_session *row, const struct session_told *t)
     row->started_at_ns = t->started_at_ns;
     row->ended_at_ns = t->ended_at_ns;
     row->bytes = t->total_bytes;
+    row->branch_snapshot = t->branch_snapshot;
+    row->branch_byte = t->branch_byte;
     row->cols = t->cols;
     row->rows = t->rows;
 }

@@ -56,6 +56,17 @@ put_env(struct json *j, const char *const *env)
     json_close(j, '}');
 }
 
+static void
+put_branch(struct json *j, const struct session_branch *b)
+{
+    json_key(j, "branch"), json_open(j, '{');
+    put_text(j, "from", b->from);
+    json_key(j, "snapshot_id"), json_u64(j, b->snapshot_id);
+    if (b->anchor_byte != UINT64_MAX)
+        json_key(j, "anchor_byte"), json_u64(j, b->anchor_byte);
+    json_close(j, '}');
+}
+
 void
 session_meta_format(const struct session_meta *m, struct buf *out)
 {
@@ -78,6 +89,8 @@ session_meta_format(const struct session_meta *m, struct buf *out)
     put_text(j, "role", m->role);
     put_text(j, "task", m->task);
     put_text(j, "parent", m->parent);
+    if (m->branch)
+        put_branch(j, m->branch);
     put_text(j, "cwd", m->cwd);
     put_text(j, "status", session_status_name(m->status));
     if (m->host_pid)

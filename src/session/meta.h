@@ -23,6 +23,13 @@ enum session_status {
 
 const char *session_status_name(enum session_status status);
 
+/* Where a session has branched off from its parent: the files that it began with. */
+struct session_branch {
+    const char *from; /* the session's id; borrowed */
+    uint64_t snapshot_id;
+    uint64_t anchor_byte; /* of the parent's stream; UINT64_MAX: of none */
+};
+
 /* What the recorder knows. All texts are borrowed; NULL: left out. */
 struct session_meta {
     const char *id;
@@ -34,8 +41,9 @@ struct session_meta {
     uint16_t cols, rows; /* at the start */
     int quality;
     const char *name, *role, *task, *parent, *cwd;
-    const char *signal; /* "TERM"; NULL: none */
-    int exit_code;      /* < 0: none */
+    const struct session_branch *branch; /* NULL: it has not */
+    const char *signal;                  /* "TERM"; NULL: none */
+    int exit_code;                       /* < 0: none */
     uint64_t total_bytes;
     uint64_t gaps, missing_bytes; /* places where bytes are missing, and how many */
     bool is_suspect;              /* a sync has failed */
@@ -83,6 +91,8 @@ struct session_told {
     int exit_code;                       /* < 0: none */
     uint64_t started_at_ns, ended_at_ns; /* 0: not known */
     uint64_t total_bytes;                /* UINT64_MAX: not known */
+    uint64_t branch_snapshot;            /* it began with those files; UINT64_MAX: none */
+    uint64_t branch_byte;                /* … at that place of its parent; as above */
     struct buf texts;
 };
 

@@ -49,6 +49,16 @@ get_number(const json_t *meta, const char *key)
     return v > 0 ? (uint64_t)v : 0;
 }
 
+/* UINT64_MAX: it is none. */
+static uint64_t
+get_count(const json_t *meta, const char *key)
+{
+    const json_t *v = json_object_get(meta, key);
+    return json_is_integer(v) && json_integer_value(v) >= 0
+               ? (uint64_t)json_integer_value(v)
+               : UINT64_MAX;
+}
+
 static uint16_t
 get_size(const json_t *meta, const char *key)
 {
@@ -172,6 +182,7 @@ meta_tell(struct view text, struct session_told *ret)
     json_t *meta = parse(text);
     if (!meta)
         return ERR_DAMAGED;
+    const json_t *branch = json_object_get(meta, "branch");
     struct session_told told = {
         .cols = get_size(meta, "cols"),
         .rows = get_size(meta, "rows"),
@@ -181,6 +192,8 @@ meta_tell(struct view text, struct session_told *ret)
         .total_bytes = json_is_integer(json_object_get(meta, "totalBytes"))
                            ? get_number(meta, "totalBytes")
                            : UINT64_MAX,
+        .branch_snapshot = get_count(branch, "snapshot_id"),
+        .branch_byte = get_count(branch, "anchor_byte"),
     };
     int r = tell_texts(meta, &told);
     json_decref(meta);

@@ -87,13 +87,32 @@ look(void *ctx, const struct snap_facts *f, const char *repo_path)
 /* 0: *s has what was found, if anything. One that is whole may be found although another
  * is damaged. */
 static int
-search_in(struct search *s, const char *home, const char *root, struct err *err)
+search_in(struct search *s, const char *home, const struct snap_filter *filter,
+          struct err *err)
 {
-    struct snap_filter filter = { .root = root };
-    int r = snap_list(home, &filter, look, s, err);
+    int r = snap_list(home, filter, look, s, err);
     if (r == -ENOMEM)
         return err_code(err, r, "cannot look for the snapshot '%s'", s->what);
     return r == ERR_DAMAGED && s->count ? 0 : r;
+}
+
+/* There must be one, and but one. */
+static int
+open_found(struct search *s, struct snap_found *ret, const char *hint, struct err *err)
+{
+    if (!s->count)
+        return err_set(err, ERR_MISSING,
+                       "there is no snapshot '%s': 'ahr fs list%s' shows what there is",
+                       s->what, hint);
+    if (s->count > 1)
+        return err_set(err, ERR_USAGE, "'%s' may be any of %u snapshots: %s%s", s->what,
+                       s->count, buf_str(&s->named), s->count > NAMED_MAX ? ", ..." : "");
+    int r = snap_repo_open_at(&ret->repo, s->repo_path, SNAP_SHARED, SNAP_WAIT_MS, err);
+    if (r < 0)
+        return r;
+    ret->facts = s->facts;
+    s->facts = (struct snap_facts){ 0 };
+    return 0;
 }
 
 int
@@ -101,24 +120,23 @@ snap_find(struct snap_found *ret, const char *home, const char *here, const char
           struct err *err)
 {
     AUTO(search) s = { .what = what, .rank = FITS_NOT };
-    int r = here ? search_in(&s, home, here, err) : 0;
+    struct snap_filter near = { .root = here };
+    int r = here ? search_in(&s, home, &near, err) : 0;
     if (!s.count && (!r || r == ERR_DAMAGED))
         r = search_in(&s, home, NULL, err);
-    if (r < 0)
-        return r;
-    if (!s.count)
-        return err_set(err, ERR_MISSING,
-                       "there is no snapshot '%s': 'ahr fs list' shows what there is",
-                       what);
-    if (s.count > 1)
-        return err_set(err, ERR_USAGE, "'%s' may be any of %u snapshots: %s%s", what,
-                       s.count, buf_str(&s.named), s.count > NAMED_MAX ? ", ..." : "");
-    r = snap_repo_open_at(&ret->repo, s.repo_path, SNAP_SHARED, SNAP_WAIT_MS, err);
-    if (r < 0)
-        return r;
-    ret->facts = s.facts;
-    s.facts = (struct snap_facts){ 0 };
-    return 0;
+    return r < 0 ? r : open_found(&s, ret, "", err);
+}
+
+int
+snap_find_of(struct snap_found *ret, const char *home, const char *session,
+             const char *what, struct err *err)
+{
+    AUTO(search) s = { .what = what, .rank = FITS_NOT };
+    AUTO(buf) hint = { 0 };
+    struct snap_filter own = { .session = session };
+    int r = search_in(&s, home, &own, err);
+    buf_printf(&hint, " --session %s", session);
+    return r < 0 ? r : open_found(&s, ret, buf_str(&hint), err);
 }
 
 void

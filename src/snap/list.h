@@ -34,6 +34,9 @@ struct snap_found {
  * ERR_MISSING; ERR_USAGE when several fit, which *err names. */
 int snap_find(struct snap_found *ret, const char *home, const char *here,
               const char *what, struct err *err);
+/* The same among those of one session alone. */
+int snap_find_of(struct snap_found *ret, const char *home, const char *session,
+                 const char *what, struct err *err);
 void snap_found_release(struct snap_found *f);
 
 #endif

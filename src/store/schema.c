@@ -38,4 +38,8 @@ static const char first[] =
     "  columnsize=0, tokenize='ascii');"
     "INSERT INTO words (words, rank) VALUES ('hashsize', 16777216);";
 
-const char *const store_schema_steps[] = { first, NULL };
+/* Where a session has branched off from its parent. */
+static const char branches[] = "ALTER TABLE sessions ADD COLUMN branch_snapshot INTEGER;"
+                               "ALTER TABLE sessions ADD COLUMN branch_byte INTEGER;";
+
+const char *const store_schema_steps[] = { first, branches, NULL };

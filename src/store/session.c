@@ -51,15 +51,17 @@ static const struct column {
     { COUNT, AT(cache_creation_tokens) },
     { COUNT, AT(cache_read_tokens) },
     { COUNT, AT(calls) },
+    { COUNT, AT(branch_snapshot) },
+    { COUNT, AT(branch_byte) },
 };
 
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
 /* In the order of STORE_SHORT_COLUMNS. */
 static const struct column short_columns[] = {
-    { TEXT, AT(id) },          { TEXT, AT(name) },          { TEXT, AT(status) },
-    { TEXT, AT(command) },     { TIME, AT(started_at_ns) }, { TIME, AT(ended_at_ns) },
-    { COUNT, AT(size_bytes) }, { FLAG, AT(is_damaged) },
+    { TEXT, AT(id) },          { TEXT, AT(name) },        { TEXT, AT(status) },
+    { TEXT, AT(command) },     { TEXT, AT(parent) },      { TIME, AT(started_at_ns) },
+    { TIME, AT(ended_at_ns) }, { COUNT, AT(size_bytes) }, { FLAG, AT(is_damaged) },
 };
 
 enum { SHORT_COLUMNS = sizeof(short_columns) / sizeof(short_columns[0]) };
@@ -76,6 +78,8 @@ const struct store_session store_session_unknown = {
     .cache_creation_tokens = UINT64_MAX,
     .cache_read_tokens = UINT64_MAX,
     .calls = UINT64_MAX,
+    .branch_snapshot = UINT64_MAX,
+    .branch_byte = UINT64_MAX,
 };
 
 /* -- a row to and from SQLite -- */

@@ -59,8 +59,9 @@ struct store_session {
     uint64_t size_bytes;                 /* of all files */
     unsigned cols, rows;
     uint64_t snapshots, instructions;
-    uint64_t lines, text_bytes; /* that were indexed */
-    bool is_damaged;            /* it could not be read whole */
+    uint64_t branch_snapshot, branch_byte; /* of the parent, where it has branched off */
+    uint64_t lines, text_bytes;            /* that were indexed */
+    bool is_damaged;                       /* it could not be read whole */
     /* UINT64_MAX each: not known */
     uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens, calls;
 };
@@ -87,7 +88,8 @@ struct store_filter {
     const char *name; /* exactly */
     const char *status;
     uint64_t since_ns, until_ns; /* started not before, and before */
-    bool is_short; /* id, name, status, command, start, end, size and damage are enough */
+    bool is_short; /* id, name, status, command, parent, start, end, size and damage are
+                      enough */
 };
 int store_sessions(struct store *s, const struct store_filter *filter,
                    store_session_fn fn, void *ctx, struct err *err);
