@@ -7,12 +7,10 @@
 #include <inttypes.h>
 
 #include "base/num.h"
-#include "base/utf8.h"
 #include "cli/live.h"
 #include "cli/option.h"
+#include "cli/recorder.h"
 #include "cli/session.h"
-
-enum { TEXT_MAX = 60000 };
 
 struct args {
     const char *at;
@@ -30,17 +28,6 @@ parse_place(struct cli_place *ret, const char *text, struct err *err)
                        "--at must be a snapshot's id, or a byte as @N, not '%s'", text);
     *ret = (struct cli_place){ .byte = n, .snapshot = is_byte ? IPC_NONE : n };
     return 0;
-}
-
-static int
-check_text(const char *text, struct err *err)
-{
-    size_t n = strlen(text);
-    if (!n)
-        return err_set(err, ERR_USAGE, "the text is empty");
-    if (n > TEXT_MAX)
-        return err_set(err, ERR_USAGE, "the text is longer than %d bytes", TEXT_MAX);
-    return utf8_is_text(text, n) ? 0 : err_set(err, ERR_USAGE, "the text is not UTF-8");
 }
 
 /* -- typing it -- */
@@ -190,7 +177,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     if (count > 2)
         return err_set(err, ERR_USAGE,
                        "'%s' is one word too many; put quotes around the text", argv[2]);
-    r = check_text(argv[1], err);
+    r = cli_check_instruction(argv[1], err);
     if (!r && args.at)
         r = parse_place(&place, args.at, err);
     if (r < 0)

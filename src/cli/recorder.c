@@ -131,3 +131,15 @@ cli_check_label(const char *label, struct err *err)
                        "--label has control characters in it; text of one line, please");
     return 0;
 }
+
+int
+cli_check_instruction(const char *text, struct err *err)
+{
+    enum { TEXT_MAX = 60000 };
+    size_t n = strlen(text);
+    if (!n)
+        return err_set(err, ERR_USAGE, "the text is empty");
+    if (n > TEXT_MAX)
+        return err_set(err, ERR_USAGE, "the text is longer than %d bytes", TEXT_MAX);
+    return utf8_is_text(text, n) ? 0 : err_set(err, ERR_USAGE, "the text is not UTF-8");
+}

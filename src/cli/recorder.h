@@ -27,5 +27,7 @@ int cli_recorder_error(const struct cli_recorder *r, int code, struct err *err);
 
 /* May a snapshot be labelled so? */
 int cli_check_label(const char *label, struct err *err);
+/* May an instruction to an agent read so? */
+int cli_check_instruction(const char *text, struct err *err);
 
 #endif

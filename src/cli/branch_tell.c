@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/branch_tell.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "cli/live.h"
+#include "cli/option.h"
+#include "library/instruct.h"
+#include "session/upkeep.h"
+
+/* A program that does not read yet may throw away what is typed, when it sets up its
+ * terminal. It is ready when it has shown something and then nothing for a moment; one
+ * that shows nothing, or never rests, is not waited for any longer. */
+enum {
+    LOOK_MS = 50,
+    REST_MS = 700,
+    SILENT_MS = 3000,
+    READY_MS = 15000,
+    TRIES = 40, /* while somebody else is at a session that has just ended */
+};
+
+static void
+sleep_ms(unsigned ms)
+{
+    struct timespec t = { .tv_nsec = (long)ms * 1000000 };
+    nanosleep(&t, NULL);
+}
+
+/* -- notes -- */
+
+static int
+note_live(const char *id, const struct session_instruction *i, struct err *err)
+{
+    struct cli_live l;
+    struct ipc_message ignored, m = {
+        .selector = IPC_INSTRUCT,
+        .field = { i->anchor_byte, i->snapshot_id, IPC_NO_ROW, i->is_delivered },
+        .bytes = i->text,
+    };
+    int r = cli_live_open(&l, id, err);
+    if (r < 0)
+        return r;
+    r = cli_ask_done(&l.ask, &m, &ignored, err);
+    if (r < 0)
+        r = cli_live_error(&l, r, err);
+    cli_live_release(&l);
+    return r;
+}
+
+/* In one that has ended, or else is about to. */
+static int
+note_stored(const char *id, struct session_instruction *i, struct err *err)
+{
+    int r = -EBUSY;
+    for (int n = 0; r < 0 && n < TRIES; n++) {
+        AUTO(library_found) found = { 0 };
+        if (n)
+            sleep_ms(LOOK_MS);
+        r = library_find_by_files(&found, id, err);
+        if (!r && !found.is_live)
+            r = library_instruct(&found, i, err);
+        else if (!r)
+            r = err_set(err, -EBUSY, "session %s is not over yet", id);
+    }
+    return r;
+}
+
+int
+cli_branch_note(struct library_found *session, const struct snap_facts *at,
+                const char *text, struct err *err)
+{
+    struct session_instruction i = {
+        .anchor_byte = at->anchor_byte == SNAP_NONE ? 0 : at->anchor_byte,
+        .snapshot_id = at->id,
+        .row = SESSION_NO_ROW,
+        .text = { (const uint8_t *)text, strlen(text) },
+    };
+    int r = session->is_live ? note_live(session->id, &i, err) : -ENOENT;
+    return r < 0 ? note_stored(session->id, &i, err) : r;
+}
+
+/* -- ahr branch-tell -- */
+
+static int
+ask_anchor(struct cli_live *l, uint64_t *ret, struct err *err)
+{
+    struct ipc_message done, m = { .selector = IPC_ANCHOR };
+    int r = cli_ask_done(&l->ask, &m, &done, err);
+    if (!r)
+        *ret = done.field[1];
+    return r;
+}
+
+static uint64_t
+now_ms(void)
+{
+    return clock_mono_ns() / 1000000;
+}
+
+/* An error: it has ended. */
+static int
+wait_ready(const char *id, struct err *err)
+{
+    struct cli_live l;
+    uint64_t byte = 0, last = 0, begin = now_ms(), changed = begin;
+    int r = cli_live_open(&l, id, err);
+    if (r < 0)
+        return r;
+    while (!(r = ask_anchor(&l, &byte, err))) {
+        uint64_t now = now_ms();
+        changed = byte != last ? now : changed;
+        last = byte;
+        if (now - changed >= (byte ? REST_MS : SILENT_MS) || now - begin >= READY_MS)
+            break;
+        sleep_ms(LOOK_MS);
+    }
+    cli_live_release(&l);
+    return r;
+}
+
+/* As `ahr instruct --type`, which notes it as well. */
+static int
+type(char *id, char *text, struct err *err)
+{
+    static char typed[] = "--type", end[] = "--";
+    char *argv[] = { typed, end, id, text, NULL };
+    int r = wait_ready(id, err);
+    return r < 0 ? r : cli_instruct.run(&cli_instruct, 4, argv, err);
+}
+
+struct args {
+    bool is_given;
+};
+
+static int
+run(const struct cli_command *self, int argc, char **argv, struct err *err)
+{
+    struct args a = { 0 };
+    int count, r = cli_parse(self, argc, argv, &a, &count, err);
+    if (r)
+        return r;
+    if (count != 2)
+        return err_set(err, ERR_USAGE, "ahr branch starts this");
+    struct session_instruction i = {
+        .anchor_byte = IPC_NONE,
+        .snapshot_id = SESSION_NONE,
+        .row = SESSION_NO_ROW,
+        .text = { (const uint8_t *)argv[1], strlen(argv[1]) },
+        .is_delivered = a.is_given,
+    };
+    r = a.is_given ? note_live(argv[0], &i, err) : type(argv[0], argv[1], err);
+    if (r >= 0)
+        return r;
+    i.anchor_byte = 0;
+    return note_stored(argv[0], &i, err);
+}
+
+int
+cli_branch_tell_start(const char *home, const char *id, const char *text, bool is_typed)
+{
+    const char *words[] = { "branch-tell", "--given", "--", id, text, NULL };
+    if (is_typed)
+        words[1] = "--given=no";
+    return session_upkeep_start(home, words, -1, NULL);
+}
+
+static const struct cli_option options[] = {
+    { "given", 0, CLI_FLAG, offsetof(struct args, is_given), NULL,
+      "the command line has it", 0, 0 },
+    { 0 },
+};
+
+const struct cli_command cli_branch_tell = {
+    "branch-tell", "[--given] SESSION TEXT", NULL, options, run, false,
+};
