@@ -207,10 +207,9 @@ term_history_trim(struct term_history *h)
     }
 }
 
-void
-term_history_open(const struct term_history *h, size_t i, struct term_packed *ret)
+const struct term_page *
+term_history_page(const struct term_history *h, uint64_t number)
 {
-    uint64_t number = h->dropped + i;
     size_t low = h->first, high = h->first + h->n;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -219,7 +218,14 @@ term_history_open(const struct term_history *h, size_t i, struct term_packed *re
         else
             high = middle;
     }
-    const struct term_page *page = h->pages[low];
+    return h->pages[low];
+}
+
+void
+term_history_open(const struct term_history *h, size_t i, struct term_packed *ret)
+{
+    uint64_t number = h->dropped + i;
+    const struct term_page *page = term_history_page(h, number);
     if (!term_page_open(page, (uint32_t)(number - page->start), ret))
         *ret = (struct term_packed){ .page = page, .is_ascii = true };
 }
@@ -234,5 +240,6 @@ term_history_pop(struct term_history *h)
     page->data.n = at;
     page->offsets.n = (size_t)page->n * sizeof(at);
     h->end--;
+    h->popped++;
     drop_last_if_empty(h);
 }

@@ -50,6 +50,8 @@ struct term_history {
     size_t first, n, cap;
     uint64_t dropped; /* rows that went because of the ceiling */
     uint64_t end;     /* number of the row to come */
+    uint64_t popped;  /* how often the newest row was taken back */
+    uint32_t edition; /* how often all rows were numbered anew */
     uint32_t ceiling; /* rows; for each a KiB, and some more, at most */
     size_t bytes;     /* of the pages that are full */
     bool is_held;     /* no row goes because of its bytes */
@@ -88,6 +90,8 @@ void term_page_free(struct term_page *page);
 /* Down to the ceiling. */
 void term_history_trim(struct term_history *h);
 
+/* The page that has the row with this number, which is kept. */
+const struct term_page *term_history_page(const struct term_history *h, uint64_t number);
 /* The i-th row, i below the count. */
 void term_history_open(const struct term_history *h, size_t i, struct term_packed *ret);
 /* The i-th row of a page. False when its bytes are not sound (a page from outside). */

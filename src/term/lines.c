@@ -120,8 +120,8 @@ add_cells(struct term_line *line, const struct term_packed *packed,
     return col;
 }
 
-static int
-line_from_packed(const struct term_packed *packed, struct term_line *line)
+int
+term_line_from_packed(const struct term_packed *packed, struct term_line *line)
 {
     begin_line(line);
     line->cols = line->row_cols = packed->cells;
@@ -158,8 +158,9 @@ term_cell_text(const struct term_tables *tables, uint32_t cell, uint8_t scratch[
     return (struct view){ scratch, utf8_put(scratch, value) };
 }
 
-static int
-line_from_row(const struct term *t, const struct term_row *row, struct term_line *line)
+int
+term_line_from_row(const struct term *t, const struct term_row *row,
+                   struct term_line *line)
 {
     uint32_t cells = term_row_length(row);
     begin_line(line);
@@ -204,10 +205,10 @@ term_line_at(const struct term *t, size_t index, struct term_line *line)
 {
     size_t count = term_history_count(&t->scrollback);
     if (index >= count)
-        return line_from_row(t, t->screen->rows[index - count], line);
+        return term_line_from_row(t, t->screen->rows[index - count], line);
     struct term_packed packed;
     term_history_open(&t->scrollback, index, &packed);
-    return line_from_packed(&packed, line);
+    return term_line_from_packed(&packed, line);
 }
 
 void
@@ -309,8 +310,8 @@ static int
 give(struct source *s, struct term_line *line, term_line_fn fn, void *ctx)
 {
     int e = s->next >= s->n_packed
-                ? line_from_row(s->t, s->rows[s->next - s->n_packed], line)
-                : line_from_packed(&s->packed, line);
+                ? term_line_from_row(s->t, s->rows[s->next - s->n_packed], line)
+                : term_line_from_packed(&s->packed, line);
     s->next++;
     s->is_open = false;
     line->is_alternate = s->is_alternate;

@@ -287,6 +287,7 @@ wrap_anew(struct reflow *r)
     if (is_in_line)
         end_line(r);
     r->out.error = in->error ? in->error : r->out.error;
+    r->out.edition = in->edition + 1;
     term_history_release(in);
     *in = r->out;
 }

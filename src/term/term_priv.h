@@ -229,6 +229,10 @@ void term_repeat(struct term *t, unsigned n);
 /* The text of a cell, empty for a blank; scratch has room for a character. */
 struct view term_cell_text(const struct term_tables *tables, uint32_t cell,
                            uint8_t scratch[4]);
+/* A row for reading. 0 or -ENOMEM. */
+int term_line_from_packed(const struct term_packed *packed, struct term_line *line);
+int term_line_from_row(const struct term *t, const struct term_row *row,
+                       struct term_line *line);
 /* The rows of the alternate screen become marked lines. */
 void term_keep_alternate(struct term *t);
 
