@@ -16,10 +16,16 @@ enum {
 
 /* -- taken and given back -- */
 
+void
+tui_screen_put(struct tui_screen *s, struct view bytes)
+{
+    pty_output_put(&s->out, bytes);
+}
+
 static void
 put(struct tui_screen *s)
 {
-    pty_output_put(&s->out, (struct view){ s->bytes.p, s->bytes.n });
+    tui_screen_put(s, (struct view){ s->bytes.p, s->bytes.n });
     buf_clear(&s->bytes);
 }
 
@@ -42,7 +48,10 @@ take(struct tui_screen *s)
     if (s->tty.fd >= 0)
         pty_tty_set_raw(&s->tty);
     tui_screen_resize(s);
-    term_canvas_begin(&s->canvas, PTY_TTY_TAKE, &s->bytes);
+    if (s->viewer)
+        tui_viewer_begin(s->viewer, &s->bytes);
+    else
+        term_canvas_begin(&s->canvas, PTY_TTY_TAKE, &s->bytes);
     put(s);
 }
 
@@ -51,7 +60,9 @@ static void
 give_back(struct tui_screen *s)
 {
     pty_tty_restore(&s->tty);
-    if (s->canvas.is_on)
+    if (s->viewer)
+        tui_viewer_end(s->viewer, &s->bytes);
+    else if (s->canvas.is_on)
         term_canvas_end(&s->canvas, PTY_TTY_GIVE, &s->bytes);
     put(s);
     drain(s);
@@ -68,6 +79,16 @@ find_keys(struct tui_screen *s, int in_fd)
         pty_tty_init(&s->tty, s->own_fd);
 }
 
+static void
+open_fds(struct tui_screen *s, int in_fd, int out_fd)
+{
+    find_keys(s, in_fd);
+    pty_output_open(&s->out, out_fd);
+    pty_signals_hold();
+    pty_signals_listen();
+    take(s);
+}
+
 int
 tui_screen_open(struct tui_screen *s, int in_fd, int out_fd, struct err *err)
 {
@@ -77,12 +98,16 @@ tui_screen_open(struct tui_screen *s, int in_fd, int out_fd, struct err *err)
     int e = term_canvas_init(&s->canvas, cols, rows);
     if (e < 0)
         return err_code(err, e, "cannot make a screen of %ux%u", cols, rows);
-    find_keys(s, in_fd);
-    pty_output_open(&s->out, out_fd);
-    pty_signals_hold();
-    pty_signals_listen();
-    take(s);
+    open_fds(s, in_fd, out_fd);
     return 0;
+}
+
+void
+tui_screen_open_for(struct tui_screen *s, struct tui_viewer *viewer, int in_fd,
+                    int out_fd)
+{
+    *s = (struct tui_screen){ .own_fd = -1, .viewer = viewer };
+    open_fds(s, in_fd, out_fd);
 }
 
 void
@@ -90,7 +115,8 @@ tui_screen_close(struct tui_screen *s)
 {
     give_back(s);
     pty_output_close(&s->out);
-    term_canvas_release(&s->canvas);
+    if (!s->viewer)
+        term_canvas_release(&s->canvas);
     buf_release(&s->bytes);
     if (s->own_fd >= 0)
         close(s->own_fd);
@@ -107,9 +133,23 @@ tui_screen_suspend(struct tui_screen *s, bool is_job)
 }
 
 void
+tui_screen_lend(struct tui_screen *s, void (*use)(void *ctx), void *ctx)
+{
+    give_back(s);
+    use(ctx);
+    take(s);
+}
+
+/* What the terminal shows by now is not known. */
+void
 tui_screen_resume(struct tui_screen *s)
 {
-    term_canvas_end(&s->canvas, "", &s->bytes);
+    if (s->viewer) {
+        tui_viewer_end(s->viewer, &s->bytes);
+        buf_clear(&s->bytes);
+    } else {
+        term_canvas_end(&s->canvas, "", &s->bytes);
+    }
     take(s);
 }
 
@@ -131,7 +171,10 @@ void
 tui_screen_resize(struct tui_screen *s)
 {
     uint16_t cols, rows;
-    if (pty_size(s->out.given_fd, &cols, &rows))
+    bool has_size = pty_size(s->out.given_fd, &cols, &rows);
+    if (has_size && s->viewer)
+        tui_viewer_resize(s->viewer, cols, rows, &s->bytes);
+    else if (has_size)
         term_canvas_resize(&s->canvas, cols, rows, &s->bytes);
     put(s);
 }
