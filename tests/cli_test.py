@@ -47,7 +47,7 @@ def version_help_and_usage():
         for name in ("attach", "branch-points", "cat", "delete", "export", "fs",
                      "import", "index", "instruct", "list", "pack", "record", "recover", "redact",
                      "reindex", "rename", "render", "replay", "search", "send", "show", "snapshot", "stop",
-                     "verify", "watch"):
+                     "verify", "view", "watch"):
             assert f"  {name} " in overview
             assert a.ok("help", name) == a.ok(name, "-h") == a.ok(name, "--help")
             assert b" \n" not in a.ok(name, "-h")
