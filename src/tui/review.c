@@ -32,6 +32,7 @@ tui_review_release(struct tui_review *r)
     buf_release(&r->filter);
     buf_release(&r->filtered);
     buf_release(&r->draft_label);
+    buf_release(&r->event_places);
 }
 
 /* -- what changes around it -- */
@@ -88,6 +89,7 @@ note_places(struct tui_review *r)
         if (r->marks[i].is_set)
             r->marks[i].place = tui_rows_place(r, r->marks[i].place.line);
     r->seen_end = term_book_end(&r->book);
+    r->seen_screen = r->book.term ? term_book_screen(&r->book) : 0;
 }
 
 static int
@@ -128,6 +130,7 @@ tui_review_update(struct tui_review *r)
     }
     if (is_anew)
         renumber(r);
+    tui_rows_find_events(r, is_anew);
     tui_review_refilter(r, is_anew);
     if (tui_rows_count(r))
         r->at = tui_rows_line(r, tui_rows_near(r, r->at));

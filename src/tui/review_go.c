@@ -11,7 +11,7 @@
 static void
 note(struct tui_review *r, const char *text)
 {
-    snprintf(r->note, sizeof(r->note), "%s", text);
+    snprintf(r->note, sizeof(r->note), "%.*s", TUI_REVIEW_NOTE - 1, text);
 }
 
 /* -- scrolling -- */
@@ -30,11 +30,8 @@ tui_review_by_lines(struct tui_review *r, bool is_back, uint64_t n)
     if (!tui_rows_count(r))
         return;
     uint64_t from = tui_rows_near(r, r->at), top = tui_rows_top(r);
-    uint64_t to = moved(from, is_back, n, tui_rows_count(r) - 1);
-    uint64_t row = tui_rows_row(r, from), to_row = tui_rows_row(r, to);
-    uint64_t lines = is_back ? from - to : to - from;
-    uint64_t rows = is_back ? row - to_row : to_row - row;
-    tui_rows_put(r, to, moved(top, is_back, rows + (n - lines), tui_rows_bottom(r)));
+    tui_rows_put(r, moved(from, is_back, n, tui_rows_count(r) - 1),
+                 moved(top, is_back, n, tui_rows_bottom(r)));
 }
 
 void
@@ -143,8 +140,7 @@ tui_review_go_mark(struct tui_review *r, uint32_t letter)
 static uint64_t
 event_index(const struct tui_review *r, size_t event)
 {
-    uint64_t anchor = play_events_at(r->source->events, event).anchor_byte;
-    uint64_t past = term_book_past(&r->book, anchor), first = term_book_first(&r->book);
+    uint64_t past = tui_rows_event(r, event), first = term_book_first(&r->book);
     return tui_rows_near(r, past > first ? past - 1 : first);
 }
 
@@ -152,7 +148,7 @@ event_index(const struct tui_review *r, size_t event)
 static size_t
 first_event(const struct tui_review *r, uint64_t index)
 {
-    size_t low = 0, high = r->source->events ? r->source->events->count : 0;
+    size_t low = 0, high = tui_rows_events(r);
     while (low < high) {
         size_t mid = low + (high - low) / 2;
         if (event_index(r, mid) < index)
@@ -166,7 +162,7 @@ first_event(const struct tui_review *r, uint64_t index)
 void
 tui_review_event(struct tui_review *r, bool is_back)
 {
-    size_t count = r->source->events ? r->source->events->count : 0;
+    size_t count = tui_rows_events(r);
     if (!tui_rows_count(r))
         return;
     uint64_t at = tui_rows_near(r, r->at);
@@ -192,11 +188,16 @@ time_at(const struct tui_review *r, uint64_t line)
     return play_stamps_time(r->source->stamps, p.stamp);
 }
 
-/* The line that was being written when there were so many bytes. */
+/* The line that was being written when there were so many bytes. Behind a line's last
+ * character comes its end, CR and LF, which leaves no trace. */
 static uint64_t
 line_of_byte(const struct tui_review *r, uint64_t byte_off)
 {
-    return term_book_past(&r->book, byte_off ? byte_off - 1 : 0);
+    uint64_t past = term_book_past(&r->book, byte_off), first = term_book_first(&r->book);
+    if (past == first)
+        return first;
+    uint64_t stamp = term_book_stamp(&r->book, past - 1);
+    return byte_off < stamp || byte_off - stamp <= 2 ? past - 1 : past;
 }
 
 void

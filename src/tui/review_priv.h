@@ -116,7 +116,9 @@ struct tui_review {
     struct tui_place at_place; /* of the current line */
     unsigned at_row;           /* its row on the page */
     unsigned draft_rows;       /* of the draft's box */
-    uint64_t seen_end;         /* of the book */
+    uint64_t seen_end;         /* of the book … */
+    uint64_t seen_screen;      /* … and the first line that could still change */
+    struct buf event_places;   /* before which line each of the source's events stands */
     uint64_t filter_next;      /* lines from here on are not yet looked at for good */
     bool wants_first;          /* g, but the first line is still to come */
 };

@@ -69,15 +69,50 @@ has_older(const struct tui_review *r)
     return !r->source->is_whole && !is_filtered(r);
 }
 
+struct event_place {
+    uint64_t anchor, line;
+};
+
+size_t
+tui_rows_events(const struct tui_review *r)
+{
+    return r->event_places.n / sizeof(struct event_place);
+}
+
+uint64_t
+tui_rows_event(const struct tui_review *r, size_t event)
+{
+    const struct event_place *places = (const void *)r->event_places.p;
+    return places[event].line;
+}
+
+/* Lines above the screen do not change any more, nor does what stands before them. */
+void
+tui_rows_find_events(struct tui_review *r, bool is_anew)
+{
+    const struct play_events *e = r->source->events;
+    size_t had = is_anew ? 0 : tui_rows_events(r), n = e && r->book.term ? e->count : 0;
+    r->event_places.n = 0;
+    if (!buf_grow(&r->event_places, n * sizeof(struct event_place)))
+        return;
+    struct event_place *places = (void *)r->event_places.p;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t anchor = play_events_at(e, i).anchor_byte;
+        if (i < had && places[i].anchor == anchor && places[i].line < r->seen_screen)
+            continue;
+        places[i].anchor = anchor;
+        places[i].line = term_book_past(&r->book, anchor);
+    }
+}
+
 /* How many events stand before this line, or further up. */
 static size_t
 events_until(const struct tui_review *r, uint64_t line)
 {
-    const struct play_events *e = r->source->events;
-    size_t low = 0, high = e && !is_filtered(r) ? e->count : 0;
+    size_t low = 0, high = r->filter.n ? 0 : tui_rows_events(r);
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (term_book_past(&r->book, play_events_at(e, mid).anchor_byte) <= line)
+        if (tui_rows_event(r, mid) <= line)
             low = mid + 1;
         else
             high = mid;

@@ -20,6 +20,12 @@ uint64_t tui_rows_rank(const struct tui_review *r, uint64_t line);
 /* … or the last visible one, if there is none. For a count that is not 0. */
 uint64_t tui_rows_near(const struct tui_review *r, uint64_t line);
 
+/* Lines or events have changed: where each of these stands is found anew. */
+void tui_rows_find_events(struct tui_review *r, bool is_anew);
+size_t tui_rows_events(const struct tui_review *r);
+/* The line before which an event stands; the book's end, or more: behind the last one. */
+uint64_t tui_rows_event(const struct tui_review *r, size_t event);
+
 /* Where in the scroll a line stands; behind the last one: the scroll's length. */
 uint64_t tui_rows_row(const struct tui_review *r, uint64_t index);
 /* The first line at this row or below it. */

@@ -82,7 +82,7 @@ prompt_key(struct tui_review *r, const struct tui_key *key)
     int asking = r->asking;
     if (asking == TUI_ASK_OVERWRITE)
         return answer_overwrite(r, key);
-    enum tui_prompt_end end = tui_prompt_key(&r->prompt, *key, &r->widths);
+    enum tui_prompt_end end = tui_prompt_key(&r->prompt, *key);
     bool is_done = end == TUI_PROMPT_DONE || end == TUI_PROMPT_GIVEN_UP;
     if (is_done) {
         r->prompt.is_open = false;
