@@ -107,6 +107,8 @@ go_back(struct tui_review *r)
     uint64_t row = tui_rows_row(r, index);
     tui_rows_put(r, index, row > r->from_row ? row - r->from_row : 0);
     r->follows = r->from_follows;
+    if (r->follows)
+        tui_review_go_end(r);
 }
 
 /* True: the page is at a hit, or there is nothing to be looked for. */

@@ -292,7 +292,6 @@ static const struct {
     { ':', { 'Q', do_wish, TUI_REVIEW_LEAVE } },
     { 'Z', { 'Z', do_wish, TUI_REVIEW_LEAVE } },
     { CTRL | 'x', { CTRL | 'x', do_come_back, 0 } },
-    { CTRL | 'x', { CTRL | 'v', do_wish, TUI_REVIEW_NONE } },
 };
 
 /* -- from a key to what it does -- */
@@ -306,16 +305,29 @@ number_of(const struct tui_key *key)
 }
 
 static enum tui_review_wish
+first_key(struct tui_review *r, uint32_t key)
+{
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (keys[i].key == key)
+            return keys[i].fn(r, keys[i].arg);
+    return TUI_REVIEW_NONE;
+}
+
+static enum tui_review_wish
 second_key(struct tui_review *r, uint32_t first, uint32_t key)
 {
+    bool is_plain = !(key & (CTRL | SPECIAL)), was_typed = r->pending;
     r->pending = 0;
-    if (first == 'm' && !(key & (CTRL | SPECIAL)))
+    if (first == 'm' && is_plain)
         tui_review_mark(r, key);
-    else if (first == '\'' && !(key & (CTRL | SPECIAL)))
+    else if (first == '\'' && is_plain)
         tui_review_go_mark(r, key);
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
         if (pairs[i].first == first && pairs[i].key.key == key)
             return pairs[i].key.fn(r, pairs[i].key.arg);
+    /* An Escape that somebody typed to get out of something takes no key with it. */
+    if (first == ESC && was_typed && key != KIND(TUI_KEY_ESCAPE))
+        return first_key(r, key);
     return TUI_REVIEW_NONE;
 }
 
@@ -337,20 +349,14 @@ is_counted(struct tui_review *r, uint32_t key)
 enum tui_review_wish
 tui_review_command(struct tui_review *r, const struct tui_key *typed)
 {
-    enum tui_review_wish wish = TUI_REVIEW_NONE;
+    enum tui_review_wish wish;
     uint32_t key = number_of(typed), first = r->pending;
     if (is_counted(r, key))
         return TUI_REVIEW_NONE;
     r->wants_first = false;
     if (!first && typed->has_alt && typed->kind == TUI_KEY_CHAR)
         first = ESC;
-    if (first) {
-        wish = second_key(r, first, key);
-    } else {
-        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-            if (keys[i].key == key)
-                wish = keys[i].fn(r, keys[i].arg);
-    }
+    wish = first ? second_key(r, first, key) : first_key(r, key);
     if (!r->pending) {
         r->has_count = false;
         r->count = 0;

@@ -143,19 +143,19 @@ measure_box(struct tui_review *r)
         r->draft_rows = most;
 }
 
-static uint64_t
-box_before(const struct tui_review *r, uint64_t index)
+/* Where there are no lines, it is all there is. */
+static bool
+is_box_above(const struct tui_review *r, uint64_t index)
 {
-    if (!r->has_draft || index <= tui_rows_rank(r, r->draft_line))
-        return 0;
-    return box_rows(r);
+    return r->has_draft &&
+           (!tui_rows_count(r) || index > tui_rows_rank(r, r->draft_line));
 }
 
 uint64_t
 tui_rows_row(const struct tui_review *r, uint64_t index)
 {
     uint64_t line = index < tui_rows_count(r) ? tui_rows_line(r, index) : UINT64_MAX;
-    return (has_older(r) ? 1 : 0) + index + box_before(r, index) +
+    return (has_older(r) ? 1 : 0) + index + (is_box_above(r, index) ? box_rows(r) : 0) +
            (events_until(r, line) - events_hidden(r));
 }
 
@@ -261,7 +261,7 @@ lay_group(struct tui_review *r, uint64_t index, uint64_t top, struct tui_line *r
     size_t events = events_until(r, is_last ? UINT64_MAX : line) - event;
     if (!index && has_older(r))
         lay(ret, r, top, row++, 1, (struct tui_line){ .kind = TUI_LINE_OLDER });
-    if (index && r->has_draft && tui_rows_line(r, index - 1) == r->draft_line) {
+    if (is_box_above(r, index) && !(index && is_box_above(r, index - 1))) {
         lay(ret, r, top, row, box_rows(r), (struct tui_line){ .kind = TUI_LINE_DRAFT });
         row += box_rows(r);
     }

@@ -284,6 +284,23 @@ the_place_is_told(void **state)
     review_kit_end(&k);
 }
 
+static void
+an_escape_takes_no_key_with_it(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 30);
+    review_kit_type(&k, "\033");
+    assert_int_equal(review_kit_type(&k, "q"), TUI_REVIEW_LEAVE);
+    review_kit_type(&k, "\033");
+    review_kit_type(&k, "\033");
+    assert_int_equal(review_kit_type(&k, "q"), TUI_REVIEW_LEAVE);
+    review_kit_type(&k, "\033");
+    review_kit_type(&k, "u");
+    assert_false(k.r.has_highlights);
+    review_kit_end(&k);
+}
+
 /* -- snapshots, instructions, times -- */
 
 static void
@@ -436,6 +453,9 @@ a_session_with_few_lines_begins_at_the_top(void **state)
     is_page(&k, "*. . . . . . . .");
     review_kit_type(&k, "jkGg /x\r&y\r]{}=nNdu5%''");
     is_page(&k, "*. . . . . . . .");
+    tui_review_draft(&k.r, true);
+    is_page(&k, "*d0 d1 d2 . . . . .");
+    tui_review_end_draft(&k.r);
     review_kit_lines(&k, 0, 3);
     k.source.is_whole = false;
     review_kit_update(&k);
@@ -708,6 +728,7 @@ main(void)
         cmocka_unit_test(jumps_go_where_less_goes),
         cmocka_unit_test(long_rows_are_seen_by_half_a_screen),
         cmocka_unit_test(keys_that_ask_others_are_told),
+        cmocka_unit_test(an_escape_takes_no_key_with_it),
         cmocka_unit_test(marks_are_come_back_to),
         cmocka_unit_test(the_wheel_goes_by_three_lines_and_a_click_takes_a_line),
         cmocka_unit_test(the_place_is_told),

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* tui_review_find_test.c -- searching while looking back, the filter, and saved text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "support/review_kit.h"
+#include "tui/save.h"
+
+static void
+is_at(struct review_kit *k, uint64_t at)
+{
+    review_kit_check(k);
+    assert_int_equal(k->r.at, at);
+}
+
+static void
+is_page(struct review_kit *k, const char *want)
+{
+    AUTO(buf) room = { 0 };
+    assert_string_equal(review_kit_page(k, &room), want);
+}
+
+/* -- searching -- */
+
+static void
+a_text_is_found_both_ways(void **state)
+{
+    (void)state;
+    static const unsigned sizes[][2] = { { 80, 24 }, { 30, 8 }, { 120, 40 } };
+    for (size_t i = 0; i < 3; i++) {
+        struct review_kit k;
+        review_kit_begin(&k, sizes[i][0], sizes[i][1], 1000);
+        review_kit_type(&k, "g/line 77\r");
+        is_at(&k, 77);
+        review_kit_type(&k, "n");
+        is_at(&k, 770);
+        review_kit_type(&k, "3n");
+        is_at(&k, 773);
+        review_kit_type(&k, "N");
+        is_at(&k, 772);
+        review_kit_type(&k, "''");
+        is_at(&k, 773);
+        review_kit_type(&k, "?line 5\r");
+        is_at(&k, 599);
+        review_kit_type(&k, "n");
+        is_at(&k, 598);
+        review_kit_type(&k, "N");
+        is_at(&k, 599);
+        review_kit_type(&k, "N");
+        assert_string_equal(k.r.note, "not found: line 5");
+        is_at(&k, 599);
+        review_kit_type(&k, "g2/77\r");
+        is_at(&k, 177);
+        review_kit_type(&k, "/\r"); /* the same again */
+        is_at(&k, 277);
+        review_kit_type(&k, "?\r");
+        is_at(&k, 177);
+        review_kit_end(&k);
+    }
+}
+
+static void
+a_search_shows_what_it_finds_as_it_is_typed(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 1000);
+    review_kit_type(&k, "101g2k");
+    uint64_t top = k.r.top;
+    review_kit_type(&k, "/2");
+    is_at(&k, 102);
+    assert_int_equal(k.r.needle.n, 1);
+    review_kit_type(&k, "34");
+    is_at(&k, 234);
+    review_kit_type(&k, "\177\177");
+    is_at(&k, 102);
+    review_kit_type(&k, "x");
+    is_at(&k, 98);
+    assert_string_equal(k.r.note, "not found: 2x");
+    review_kit_type(&k, "\177");
+    is_at(&k, 102);
+    review_kit_type(&k, "\033");
+    is_at(&k, 98);
+    assert_int_equal(k.r.top, top);
+    assert_int_equal(k.r.needle.n, 0);
+    assert_false(k.r.prompt.is_open);
+    review_kit_type(&k, "G/1\033");
+    assert_true(k.r.follows); /* as it did before */
+    review_kit_type(&k, "?line 5\033");
+    assert_true(k.r.follows);
+    review_kit_type(&k, "/line 3");
+    review_kit_lines(&k, 1000, 1010);
+    review_kit_update(&k);
+    review_kit_type(&k, "\033");
+    assert_true(k.r.follows);
+    is_at(&k, 1009);
+    review_kit_type(&k, "n");
+    assert_string_equal(k.r.note, "nothing was searched for yet");
+    review_kit_end(&k);
+}
+
+static void
+a_capital_makes_it_exact(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 0);
+    review_kit_feed(&k, "start\r\nerror\r\nError\r\nERROR\r\n");
+    review_kit_update(&k);
+    review_kit_type(&k, "g/error\r");
+    is_at(&k, 1);
+    review_kit_type(&k, "n");
+    is_at(&k, 2);
+    review_kit_type(&k, "g/Error\r");
+    is_at(&k, 2);
+    review_kit_type(&k, "n");
+    is_at(&k, 2);
+    review_kit_type(&k, "\033u");
+    assert_false(k.r.has_highlights);
+    review_kit_type(&k, "\033u");
+    assert_true(k.r.has_highlights);
+    review_kit_type(&k, "\033uN");
+    assert_true(k.r.has_highlights); /* a search shows them again */
+    review_kit_end(&k);
+}
+
+static void
+a_text_that_goes_on_in_the_next_row_is_found(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 10, 8, 0);
+    review_kit_feed(&k, "first\r\nabcdefghijklmnop\r\nlast\r\n");
+    review_kit_update(&k);
+    review_kit_type(&k, "g/ijkl\r");
+    is_at(&k, 1);
+    review_kit_type(&k, "G?ijkl\r");
+    is_at(&k, 1);
+    review_kit_type(&k, "&ijkl\r");
+    is_page(&k, "*1 . . . . . . .");
+    review_kit_end(&k);
+}
+
+/* -- the filter -- */
+
+static void
+a_filter_leaves_lines_that_have_the_text(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 1000);
+    review_kit_event(&k, PLAY_SNAPSHOT, 1, 99);
+    review_kit_type(&k, "101g&99\r");
+    is_page(&k, "*199 299 399 499 599 699 799 899");
+    review_kit_type(&k, "j");
+    is_page(&k, "*299 399 499 599 699 799 899 990");
+    review_kit_type(&k, "G");
+    is_page(&k, "992 993 994 995 996 997 998 *999");
+    review_kit_type(&k, "500g");
+    is_at(&k, 499);
+    review_kit_type(&k, "g/5\r");
+    is_at(&k, 599);
+    review_kit_type(&k, "g]");
+    is_at(&k, 99);
+    review_kit_type(&k, "&nothing\r");
+    assert_string_equal(k.r.note, "not found: nothing");
+    is_at(&k, 99);
+    review_kit_type(&k, "&99\r&\r");
+    assert_int_equal(k.r.filter.n, 0);
+    is_at(&k, 99);
+    review_kit_type(&k, "&99\r&1\033");
+    assert_int_equal(k.r.filter.n, 2);
+    review_kit_end(&k);
+}
+
+static void
+lines_that_come_pass_the_filter_too(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 100);
+    review_kit_type(&k, "&9\rG");
+    is_page(&k, "92 93 94 95 96 97 98 *99");
+    review_kit_lines(&k, 100, 120);
+    review_kit_update(&k);
+    is_page(&k, "94 95 96 97 98 99 109 *119");
+    review_kit_feed(&k, "half");
+    review_kit_update(&k);
+    assert_int_equal(k.r.at, 119);
+    review_kit_feed(&k, " 9");
+    review_kit_update(&k);
+    is_page(&k, "95 96 97 98 99 109 119 *120");
+    review_kit_feed(&k, "\r\033[2K");
+    review_kit_update(&k);
+    is_page(&k, "94 95 96 97 98 99 109 *119");
+    term_resize(k.term, 4, 8); /* all are numbered anew */
+    review_kit_update(&k);
+    review_kit_type(&k, "&\r");
+    review_kit_end(&k);
+}
+
+/* -- saved -- */
+
+static char folder[] = "/tmp/ahr-review-XXXXXX";
+
+static int
+make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
+}
+
+static int
+remove_folder(void **state)
+{
+    (void)state;
+    return chdir("/") || rmdir(folder);
+}
+
+static void
+holds(const char *path, const char *want)
+{
+    AUTO(buf) text = { 0 };
+    assert_int_equal(file_slurp(path, &text), 0);
+    assert_string_equal(buf_str(&text), want);
+}
+
+static void
+lines_are_saved_as_text(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    struct stat st;
+    review_kit_begin(&k, 30, 8, 3);
+    assert_int_equal(review_kit_type(&k, "sall.txt\r"), TUI_REVIEW_SAVE);
+    tui_save(&k.r);
+    assert_string_equal(k.r.note, "3 lines saved");
+    holds("all.txt", "line 0\nline 1\nline 2\n");
+    assert_int_equal(stat("all.txt", &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    review_kit_type(&k, "&1\rssome.txt\r");
+    tui_save(&k.r);
+    assert_string_equal(k.r.note, "1 line saved");
+    holds("some.txt", "line 1\n");
+    review_kit_type(&k, "sno/such\r");
+    tui_save(&k.r);
+    assert_non_null(strstr(k.r.note, "cannot make 'no/such'"));
+    unlink("all.txt");
+    unlink("some.txt");
+    review_kit_end(&k);
+}
+
+static void
+a_file_that_exists_is_asked_about(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 1);
+    FILE *f = fopen("old", "w");
+    assert_non_null(f);
+    fputs("old", f);
+    fclose(f);
+    review_kit_type(&k, "sold\r");
+    tui_save(&k.r);
+    assert_true(k.r.prompt.is_open);
+    assert_string_equal(k.r.prompt.head, "exists: overwrite? (y/n) ");
+    assert_int_equal(review_kit_type(&k, "n"), TUI_REVIEW_NONE);
+    assert_string_equal(k.r.note, "not saved");
+    holds("old", "old");
+    assert_int_equal(symlink("old", "link"), 0);
+    review_kit_type(&k, "slink\r");
+    tui_save(&k.r);
+    assert_int_equal(review_kit_type(&k, "y"), TUI_REVIEW_SAVE);
+    tui_save(&k.r);
+    assert_string_equal(k.r.note, "1 line saved");
+    holds("old", "line 0\n"); /* by its link, which stays */
+    unlink("link");
+    review_kit_type(&k, "s.\r");
+    tui_save(&k.r);
+    review_kit_type(&k, "y");
+    tui_save(&k.r);
+    assert_string_equal(k.r.note, "'.' is no regular file");
+    unlink("old");
+    review_kit_end(&k);
+}
+
+static void
+an_editor_gets_a_file_of_its_own(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    AUTO(buf) path = { 0 };
+    struct err err;
+    unsigned line;
+    review_kit_begin(&k, 30, 8, 3);
+    review_kit_type(&k, "k");
+    setenv("TMPDIR", folder, 1);
+    assert_int_equal(tui_save_temp(&k.r, &path, &line, &err), 0);
+    assert_int_equal(line, 2);
+    holds(buf_str(&path), "line 0\nline 1\nline 2\n");
+    unlink(buf_str(&path));
+    setenv("TMPDIR", "/no/such/folder", 1);
+    assert_int_equal(tui_save_temp(&k.r, &path, &line, &err), ERR_MISSING);
+    unsetenv("TMPDIR");
+    review_kit_end(&k);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_text_is_found_both_ways),
+        cmocka_unit_test(a_search_shows_what_it_finds_as_it_is_typed),
+        cmocka_unit_test(a_capital_makes_it_exact),
+        cmocka_unit_test(a_text_that_goes_on_in_the_next_row_is_found),
+        cmocka_unit_test(a_filter_leaves_lines_that_have_the_text),
+        cmocka_unit_test(lines_that_come_pass_the_filter_too),
+        cmocka_unit_test(lines_are_saved_as_text),
+        cmocka_unit_test(a_file_that_exists_is_asked_about),
+        cmocka_unit_test(an_editor_gets_a_file_of_its_own),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
