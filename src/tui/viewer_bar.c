@@ -149,7 +149,7 @@ add_facts(const struct tui_viewer *v, struct tui_parts *p)
 static void
 add_hints(const struct tui_viewer *v, struct tui_parts *p)
 {
-    static const char *const live[] = { "v look back", "s snapshot", "i instruct",
+    static const char *const live[] = { "v review", "s snapshot", "i instruct",
                                         "d detach", "q quit" };
     bool is_held = v->prefix.is_held;
     if (is_held || (v->opt.is_watcher && !v->is_back)) {

@@ -159,6 +159,26 @@ scene_has(const struct scene *s, const char *text)
     return false;
 }
 
+bool
+scene_is_same_text(const struct term_cell *a, const struct term_cell *b)
+{
+    bool is_blank = a->text.n == 1 && a->text.p[0] == ' ';
+    bool is_blank_too = b->text.n == 1 && b->text.p[0] == ' ';
+    if ((!a->text.n || is_blank) && (!b->text.n || is_blank_too))
+        return true;
+    return a->text.n == b->text.n && !memcmp(a->text.p, b->text.p, a->text.n);
+}
+
+bool
+scene_is_same_look(const struct term_cell *a, const struct term_cell *b)
+{
+    struct term_style x = a->style, y = b->style;
+    x.attrs &= (uint16_t)~TERM_PROTECTED;
+    y.attrs &= (uint16_t)~TERM_PROTECTED;
+    x.link = y.link = 0;
+    return !memcmp(&x, &y, sizeof(x));
+}
+
 static void
 has_equal_modes(const struct scene *s)
 {
@@ -174,8 +194,13 @@ scene_is_equal(const struct scene *s)
     struct term_cursor want = term_cursor(s->session), have = term_cursor(s->outer);
     assert_int_equal(term_rows(s->session), term_rows(s->outer));
     for (unsigned row = 0; row < term_rows(s->outer); row++)
-        if (term_check_row(s->session, row) != term_check_row(s->outer, row))
-            fail_msg("row %u is '%s'", row, scene_row(s->outer, row));
+        for (unsigned col = 0; col < term_cols(s->outer); col++) {
+            struct term_cell a, b;
+            term_cell_at(s->session, row, col, &a);
+            term_cell_at(s->outer, row, col, &b);
+            if (!scene_is_same_text(&a, &b) || !scene_is_same_look(&a, &b))
+                fail_msg("row %u is '%s'", row, scene_row(s->outer, row));
+        }
     assert_int_equal(have.row, want.row);
     assert_int_equal(have.col, want.col);
     assert_int_equal(have.is_visible, want.is_visible);

@@ -47,6 +47,9 @@ void scene_is_row(const struct term *t, unsigned row, const char *text);
 /* A row of the terminal as text; until the next call. */
 const char *scene_row(const struct term *t, unsigned row);
 bool scene_has(const struct scene *s, const char *text);
+/* Do two cells show the same? A blank is one, however it came. */
+bool scene_is_same_text(const struct term_cell *a, const struct term_cell *b);
+bool scene_is_same_look(const struct term_cell *a, const struct term_cell *b);
 /* Every cell of the terminal is the session's, which has its size; and so are cursor and
  * modes. */
 void scene_is_equal(const struct scene *s);

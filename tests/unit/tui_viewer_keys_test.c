@@ -78,9 +78,7 @@ static void
 what_is_no_command_is_dropped_with_its_prefix(void **state)
 {
     (void)state;
-    static const char *const keys[] = {
-        "x", "D", "\033[5~", "\t", "\001", "\033OP", "ü"
-    };
+    static const char *const keys[] = { "x", "D", "\033[5~", "\t", "\001", "ü" };
     struct scene s;
     begin(&s);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -142,7 +140,7 @@ the_prefix_shows_what_there_is(void **state)
     assert_true(tui_viewer_shows_events(s.viewer));
     assert_true(has_bar(&s, "● REC  task"));
     assert_true(has_bar(&s, "1 snapshot"));
-    assert_true(has_bar(&s, "v look back"));
+    assert_true(has_bar(&s, "v review"));
     assert_true(has_bar(&s, "? help"));
     scene_is_row(s.outer, 0, "line 77"); /* nothing else is touched */
     scene_release(&s);
@@ -243,7 +241,7 @@ help_scrolls_where_there_is_no_room(void **state)
     scene_feed(&s, "text");
     scene_type(&s, PREFIX "?");
     assert_true(scene_has(&s, "look back"));
-    assert_false(scene_has(&s, "draw anew"));
+    assert_false(scene_has(&s, "another part"));
     assert_true(scene_has(&s, "more"));
     scene_type(&s, "jj");
     assert_true(scene_has(&s, "instruction"));
@@ -294,7 +292,7 @@ the_prefix_is_known_in_review_mode(void **state)
     struct scene s;
     begin(&s);
     scene_type(&s, PREFIX "v" PREFIX);
-    assert_true(has_bar(&s, "d detach"));
+    assert_true(has_bar(&s, "? help"));
     scene_type(&s, "d");
     scene_wishes(&s, TUI_WISH_DETACH);
     scene_type(&s, PREFIX "s");
@@ -612,10 +610,11 @@ the_status_line_has_room_anywhere(void **state)
         scene_init(&s, cols, 3, &opt);
         scene_feed(&s, "top\033[2;1Hmid");
         scene_draw(&s);
+        size_t before = term_scrollback_count(s.outer);
         tui_viewer_trouble(s.viewer, "the disk is full");
         scene_type(&s, PREFIX);
         scene_is_row(s.outer, 0, cols > 2 ? "top" : scene_row(s.session, 0));
-        assert_int_equal(term_scrollback_count(s.outer), 0);
+        assert_int_equal(term_scrollback_count(s.outer), before);
         scene_type(&s, "q");
         scene_release(&s);
     }

@@ -18,26 +18,6 @@
 
 enum { STEP = 1700, CORPUS = 30000, COLS = TERM_CORPUS_COLS, ROWS = TERM_CORPUS_ROWS };
 
-static bool
-is_same_text(const struct term_cell *a, const struct term_cell *b)
-{
-    bool is_blank = a->text.n == 1 && a->text.p[0] == ' ';
-    bool is_blank_too = b->text.n == 1 && b->text.p[0] == ' ';
-    if ((!a->text.n || is_blank) && (!b->text.n || is_blank_too))
-        return true;
-    return a->text.n == b->text.n && !memcmp(a->text.p, b->text.p, a->text.n);
-}
-
-static bool
-is_same_look(const struct term_cell *a, const struct term_cell *b)
-{
-    struct term_style x = a->style, y = b->style;
-    x.attrs &= (uint16_t)~TERM_PROTECTED;
-    y.attrs &= (uint16_t)~TERM_PROTECTED;
-    x.link = y.link = 0;
-    return !memcmp(&x, &y, sizeof(x));
-}
-
 /* Every cell of the window is the session's, and so is the cursor. */
 static void
 shows_the_window(const struct scene *s, const char *what)
@@ -53,7 +33,7 @@ shows_the_window(const struct scene *s, const char *what)
             term_cell_at(in, w.top + y, w.left + x, &a);
             term_cell_at(out, w.at_row + y, w.at_col + x, &b);
             bool is_cut = (!x && !a.width) || x + a.width > w.cols; /* half of it */
-            if (!is_same_look(&a, &b) || (!is_cut && !is_same_text(&a, &b)))
+            if (!scene_is_same_look(&a, &b) || (!is_cut && !scene_is_same_text(&a, &b)))
                 fail_msg("%s: row %u, column %u of %ux%u is '%.*s', not '%.*s'", what, y,
                          x, term_cols(out), term_rows(out), (int)b.text.n, b.text.p,
                          (int)a.text.n, a.text.p);
@@ -507,7 +487,7 @@ the_title_is_the_sessions_with_a_dot(void **state)
     opt.name = "evil\033]52;c;AAAA\007\r\n\302\235name";
     scene_init(&s, 80, 24, &opt);
     scene_draw(&s);
-    assert_string_equal(term_title(s.outer), "● evil]52;c;AAAA  name");
+    assert_string_equal(term_title(s.outer), "● evil]52;c;AAAA name");
     assert_int_equal(term_mark_count(s.outer), 0);
     scene_release(&s);
 }
