@@ -108,8 +108,10 @@ tui_viewer_edited(struct tui_viewer *v, const struct err *err)
             tui_draft_set(&v->review.draft, (struct view){ text.p, text.n });
     }
     forget_file(v);
-    if (why.code)
-        tui_viewer_say(v, why.text, v->key_ns);
+    if (why.code) { /* … however long it took */
+        tui_viewer_say(v, why.text, 0);
+        v->note_until_ns = TUI_VIEWER_FRESH;
+    }
 }
 
 /* -- the clipboard -- */

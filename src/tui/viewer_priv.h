@@ -14,6 +14,9 @@ enum {
     TUI_VIEWER_WISHES = 8,
 };
 
+#define TUI_VIEWER_NOTE_NS UINT64_C(3000000000) /* so long it is shown, … */
+#define TUI_VIEWER_FRESH   UINT64_MAX           /* … from the next picture on */
+
 /* What is asked in the status line, and answered by one key. */
 enum tui_question {
     TUI_QUESTION_NONE,
@@ -91,6 +94,11 @@ void tui_viewer_refresh(struct tui_viewer *v);
 void tui_viewer_say(struct tui_viewer *v, const char *text, uint64_t now_ns);
 /* Queues it; the text is copied. */
 void tui_viewer_ask(struct tui_viewer *v, const struct tui_wish *wish);
+
+/* -- viewer_picture.c -- */
+
+/* What the time alone brings. */
+void tui_viewer_tick(struct tui_viewer *v, uint64_t now_ns);
 
 /* -- viewer_live.c -- */
 

@@ -213,6 +213,23 @@ s_asks_for_a_label(void **state)
     scene_release(&s);
 }
 
+/* As terminals write it that have kitty's protocol, with releases and modifiers. */
+static void
+the_prefix_is_known_in_any_form(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s);
+    scene_feed(&s, "\033[=15;1u");
+    scene_type(&s, "\033[57442;5u\033[93;5u\033[93;5:3u\033[57442;1:3u");
+    assert_true(has_bar(&s, "● REC"));
+    scene_type(&s, "\033[118u");
+    assert_true(has_bar(&s, "line 101 of 101"));
+    scene_type(&s, "\033[118;1:3u\033[113u");
+    scene_is_equal(&s);
+    scene_release(&s);
+}
+
 /* -- help -- */
 
 static void
@@ -503,9 +520,14 @@ a_draft_is_written_in_the_editor(void **state)
     scene_type(&s, "i\005");
     wish = scene_wishes(&s, TUI_WISH_EDITOR);
     err_set(&err, ERR_MISSING, "no editor");
+    s.now_ns += 3600 * UINT64_C(1000) * MS; /* however long it took */
     tui_viewer_edited(s.viewer, &err);
+    assert_int_equal(tui_viewer_wait_ms(s.viewer, s.now_ns), 0);
     scene_draw_now(&s);
     assert_true(has_bar(&s, "no editor"));
+    s.now_ns += 3000 * MS;
+    scene_draw_now(&s);
+    assert_false(has_bar(&s, "no editor"));
     scene_release(&s);
 }
 
@@ -650,6 +672,34 @@ a_watcher_needs_no_prefix(void **state)
 }
 
 static void
+a_session_without_a_picture_is_no_trouble(void **state)
+{
+    (void)state;
+    for (int is_live = 0; is_live < 2; is_live++) {
+        AUTO(buf) out = { 0 };
+        struct tui_viewer_options opt = scene_options(80, 24);
+        struct scene s;
+        opt.is_live = is_live;
+        opt.begins_back = true;
+        scene_init(&s, 80, 24, &opt);
+        tui_viewer_free(s.viewer);
+        s.source.term = NULL;
+        s.source.events = NULL;
+        s.viewer = tui_viewer_new(&opt, &s.source);
+        tui_viewer_begin(s.viewer, &out);
+        scene_draw(&s);
+        scene_type(&s, "jkGg/x\rT&x\rY=");
+        scene_type(&s, "i");
+        scene_type(&s, "text");
+        scene_type(&s, ESC ESC "q");
+        if (is_live)
+            scene_type(&s, PREFIX "v" PREFIX "i" ESC "q" PREFIX "\033[A");
+        assert_false(tui_viewer_end_with(s.viewer, &out));
+        scene_release(&s);
+    }
+}
+
+static void
 another_model_is_looked_at_from_then_on(void **state)
 {
     (void)state;
@@ -685,6 +735,7 @@ main(void)
         cmocka_unit_test(d_leaves_the_session_alone),
         cmocka_unit_test(q_asks_what_is_to_become_of_the_command),
         cmocka_unit_test(s_asks_for_a_label),
+        cmocka_unit_test(the_prefix_is_known_in_any_form),
         cmocka_unit_test(help_stands_over_the_picture),
         cmocka_unit_test(help_scrolls_where_there_is_no_room),
         cmocka_unit_test(looking_back_and_live_again),
@@ -704,6 +755,7 @@ main(void)
         cmocka_unit_test(what_is_told_goes_by_itself),
         cmocka_unit_test(the_status_line_has_room_anywhere),
         cmocka_unit_test(a_watcher_needs_no_prefix),
+        cmocka_unit_test(a_session_without_a_picture_is_no_trouble),
         cmocka_unit_test(another_model_is_looked_at_from_then_on),
     };
     return cmocka_run_group_tests_name("tui_viewer_keys", tests, NULL, NULL);
