@@ -190,7 +190,8 @@ fill(struct branch *b, struct snap_found *from, struct err *err)
     if (!b->args->is_quiet) {
         AUTO(buf) shown = { 0 };
         cli_path_put(&shown, buf_str(&b->folder.path));
-        cli_say(b->self, "restoring into %s", buf_str(&shown));
+        cli_say(b->self, "restoring snapshot %" PRIu64 " into %s", from->facts.id,
+                buf_str(&shown));
     }
     if (b->args->is_worktree)
         r = cli_branch_folder_join(&b->folder, from->facts.ts_ns, err);

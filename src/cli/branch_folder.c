@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -170,15 +169,13 @@ cli_branch_folder_join(struct cli_branch_folder *f, uint64_t ts_ns, struct err *
 /* -- its files -- */
 
 static void
-say_filled(struct cli_branch_folder *f, const struct cli_command *self,
-           const struct snap_found *from, const struct snap_restored *done)
+say_filled(const struct cli_command *self, const struct snap_restored *done)
 {
     AUTO(buf) text = { 0 };
-    buf_printf(&text, "snapshot %" PRIu64 ": ", from->facts.id);
     cli_count(&text, done->files, "file");
-    buf_puts(&text, " restored into ");
-    cli_path_put(&text, buf_str(&f->path));
-    cli_say(self, "%s", buf_str(&text));
+    buf_puts(&text, " (");
+    cli_size(&text, done->bytes);
+    cli_say(self, "%s) restored", buf_str(&text));
     if (!done->skips.count)
         return;
     buf_clear(&text);
@@ -205,7 +202,7 @@ cli_branch_folder_fill(struct cli_branch_folder *f, const struct cli_command *se
     if (done.failed)
         r = err_set(err, -EIO, "%.400s", done.why.text);
     else if (!is_quiet)
-        say_filled(f, self, from, &done);
+        say_filled(self, &done);
     snap_restored_release(&done);
     return r;
 }

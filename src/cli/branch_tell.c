@@ -99,35 +99,37 @@ now_ms(void)
     return clock_mono_ns() / 1000000;
 }
 
-/* An error: it has ended. */
+/* Where the session is then. An error: it has ended. */
 static int
-wait_ready(const char *id, struct err *err)
+wait_ready(struct cli_live *l, uint64_t *ret_byte, struct err *err)
 {
-    struct cli_live l;
-    uint64_t byte = 0, last = 0, begin = now_ms(), changed = begin;
-    int r = cli_live_open(&l, id, err);
-    if (r < 0)
-        return r;
-    while (!(r = ask_anchor(&l, &byte, err))) {
-        uint64_t now = now_ms();
+    uint64_t last = 0, begin = now_ms(), changed = begin;
+    int r;
+    while (!(r = ask_anchor(l, ret_byte, err))) {
+        uint64_t now = now_ms(), byte = *ret_byte;
         changed = byte != last ? now : changed;
         last = byte;
         if (now - changed >= (byte ? REST_MS : SILENT_MS) || now - begin >= READY_MS)
             break;
         sleep_ms(LOOK_MS);
     }
-    cli_live_release(&l);
     return r;
 }
 
-/* As `ahr instruct --type`, which notes it as well. */
-static int
-type(char *id, char *text, struct err *err)
+/* Whether it was, and where, is told in *i. */
+static void
+type(const char *id, const char *text, struct session_instruction *i)
 {
-    static char typed[] = "--type", end[] = "--";
-    char *argv[] = { typed, end, id, text, NULL };
-    int r = wait_ready(id, err);
-    return r < 0 ? r : cli_instruct.run(&cli_instruct, 4, argv, err);
+    struct cli_live l;
+    struct err ignored;
+    if (cli_live_open(&l, id, &ignored) < 0)
+        return;
+    struct client_typing typing = { .ask = &l.ask };
+    int r = wait_ready(&l, &i->anchor_byte, &ignored);
+    if (!r)
+        r = cli_type_text(&typing, text, true, &ignored);
+    i->is_delivered = !r && !typing.is_stuck;
+    cli_live_release(&l);
 }
 
 struct args {
@@ -150,10 +152,13 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
         .text = { (const uint8_t *)argv[1], strlen(argv[1]) },
         .is_delivered = a.is_given,
     };
-    r = a.is_given ? note_live(argv[0], &i, err) : type(argv[0], argv[1], err);
+    if (!a.is_given)
+        type(argv[0], argv[1], &i);
+    r = note_live(argv[0], &i, err);
     if (r >= 0)
         return r;
-    i.anchor_byte = 0;
+    if (i.anchor_byte == IPC_NONE)
+        i.anchor_byte = 0;
     return note_stored(argv[0], &i, err);
 }
 
