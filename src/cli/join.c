@@ -112,6 +112,7 @@ run_client(struct join *j, enum client_kind kind, int link_fd)
         .rows = 24,
         .prefix = j->prefix,
         .deliver = cli_viewing_deliver(j->viewing),
+        .begins_back = j->viewing->begins_back,
         .name = j->name,
         .tape_path = buf_str(&j->live.found.tape_path),
         .done_tape_path = buf_str(&j->live.done_tape_path),

@@ -16,6 +16,7 @@ enum { CLI_DELIVER_UNSAID = -1, CLI_VIEWING_NAME = 65 };
 struct cli_viewing {
     const char *prefix; /* NULL: the usual one */
     int deliver;        /* enum tui_deliver; CLI_DELIVER_UNSAID */
+    bool begins_back;   /* in review mode */
 };
 
 #define CLI_PREFIX_OPTION(type, field)                                       \

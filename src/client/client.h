@@ -32,6 +32,7 @@ struct client_options {
     bool is_viewed;           /* `record`: pictures from the start, nothing is passed */
     uint8_t prefix;           /* a control byte; 0: all keys are the session's */
     enum tui_deliver deliver; /* type instructions into the agent? */
+    bool begins_back;         /* in review mode */
     const char *name;         /* of the session, for people */
     struct clock clock;       /* the session's, where it is known before it is joined */
     const char *tape_path, *done_tape_path;   /* the recording now and after its end */

@@ -85,6 +85,7 @@ make_viewer(struct look *l, unsigned cols, unsigned rows)
         .rows = rows,
         .is_live = true,
         .is_watcher = l->opt->kind == CLIENT_WATCH,
+        .begins_back = l->opt->begins_back,
         .prefix = look_keeps_rows(l) ? l->opt->prefix : 0,
         .name = l->opt->name ? l->opt->name : "",
         .clock = l->clock,
