@@ -194,6 +194,16 @@ tui_viewer_is_open(const struct tui_viewer *v)
     return v->is_back || v->has_help || v->question || v->prompt.is_open;
 }
 
+void
+tui_viewer_go(struct tui_viewer *v, const char *moment)
+{
+    if (!v->is_back)
+        return;
+    tui_viewer_refresh(v);
+    tui_review_go_to_moment(&v->review, moment);
+    v->is_stale = true;
+}
+
 bool
 tui_viewer_ended(struct tui_viewer *v, const char *how)
 {
