@@ -46,9 +46,8 @@ check_lines(const struct tui_draft *d, struct term_widths *widths)
 
 /* Undone step by step, it is as it was where no step was too old. */
 static void
-check_undo(struct tui_draft *d, struct view before)
+check_undo(struct tui_draft *d, struct view before, bool has_all)
 {
-    bool has_all = d->n_undo < TUI_DRAFT_UNDO;
     while (tui_draft_undo(d))
         check_text(d);
     CHECK(!d->n_undo && !d->undo.n);
@@ -65,6 +64,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tui_draft d = { 0 };
     struct tui_keys keys = { 0 };
     struct tui_key key;
+    bool has_all = true;
     if (size < 2)
         return 0;
     const uint8_t *zero = memchr(data + 1, 0, size - 1);
@@ -78,9 +78,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (tui_keys_next(&keys, &in, &key)) {
         tui_draft_key(&d, key, &widths);
         check_text(&d);
+        has_all &= d.n_undo < TUI_DRAFT_UNDO;
     }
     check_lines(&d, &widths);
-    check_undo(&d, (struct view){ before.p, before.n });
+    check_undo(&d, (struct view){ before.p, before.n }, has_all);
     tui_draft_release(&d);
     return 0;
 }
