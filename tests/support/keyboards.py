@@ -21,8 +21,7 @@ def alt_keys():
 
 def xterm_keys():
     letters = [bytes([c]) for c in b"ABCDEFHPQRS"]
-    numbers = (1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 23, 24, 25, 26, 28, 29,
-               31, 32, 33, 34)
+    numbers = (*range(1, 9), *range(11, 16), *range(17, 22), *range(23, 27), 28, 29, *range(31, 35))
     yield from (head + letter for head in (b"\x1b[", b"\x1bO") for letter in letters)
     yield from (b"\x1b[1;%d%s" % (m, letter) for m in MODIFIERS for letter in letters)
     yield from (b"\x1b[%d~" % n for n in numbers)
@@ -52,7 +51,8 @@ def kitty_keys():
                 b"\x1b[13;5u", b"\x1b[13;5:3u", b"\x1b[43:42:93;5u")
     yield from (b"\x1b[%du" % code for code in range(57344, 57455, 3))
     yield from (b"\x1b[%d;5:3u" % code for code in range(57441, 57455))  # Shift and the like
-    yield from (b"\x1b[1;%d:%d%c" % (m, event, c) for m in (1, 5) for event in (2, 3) for c in b"ADH")
+    yield from (b"\x1b[1;%d:%d%c" % (m, event, c)
+                for m in (1, 5) for event in (2, 3) for c in b"ADH")
     yield from (b"\x1b[3;5:3~", b"\x1b[15;1:2~")
 
 
@@ -71,16 +71,17 @@ def mice():
 
 def answers():
     """As a terminal gives them; here they are typed."""
-    yield from (b"\x1b[?62;1;6;22c", b"\x1b[>1;4600;0c", b"\x1b[0n", b"\x1b[12;40R", b"\x1b[?12;40R",
-                b"\x1b[?2026;2$y", b"\x1b[?5u", b"\x1b[8;24;80t", b"\x1b[4;600;800t",
-                b"\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\", b"\x1b]10;rgb:ffff/ffff/ffff\x07",
+    yield from (b"\x1b[?62;1;6;22c", b"\x1b[>1;4600;0c", b"\x1b[0n", b"\x1b[12;40R",
+                b"\x1b[?12;40R", b"\x1b[?2026;2$y", b"\x1b[?5u", b"\x1b[8;24;80t",
+                b"\x1b[4;600;800t", b"\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\",
+                b"\x1b]10;rgb:ffff/ffff/ffff\x07",
                 b"\x1b]52;c;aGVsbG8=\x1b\\", b"\x1bP1$r0m\x1b\\", b"\x1bP>|xterm(388)\x1b\\",
                 b"\x1bP1+r544e=787465726d\x1b\\", b"\x1b_Gi=31;OK\x1b\\", b"\x1b[?997;1n")
 
 
 def pastes():
-    for text in (b"", b"x", b"two\rlines", b"\x1d", b"\x1dd", b"\x1b[93;5u", b"\x03\x04\x1a\x1b", b"\x1b[200~",
-                 b"\x1b[20", b"\x1b[201", "ünï 中".encode(), bytes(range(256))):
+    for text in (b"", b"x", b"two\rlines", b"\x1d", b"\x1dd", b"\x1b[93;5u", b"\x03\x04\x1a\x1b",
+                 b"\x1b[200~", b"\x1b[20", b"\x1b[201", "ünï 中".encode(), bytes(range(256))):
         yield PASTE[0] + text + PASTE[1]
 
 
