@@ -154,7 +154,7 @@ do_ask(struct tui_review *r, int asking)
     static const char *const heads[] = { [TUI_ASK_FILTER] = "&",
                                          [TUI_ASK_GO] = "time or @byte: ",
                                          [TUI_ASK_SAVE] = "save as: " };
-    r->asking = asking;
+    r->asking = (enum tui_ask)asking;
     tui_prompt_open(&r->prompt, heads[asking], (struct view){ 0 });
     return TUI_REVIEW_NONE;
 }

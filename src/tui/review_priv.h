@@ -50,6 +50,16 @@ enum tui_review_wish {
     TUI_REVIEW_SUSPEND, /* ^Z */
 };
 
+/* What the prompt is open for. */
+enum tui_ask {
+    TUI_ASK_NONE,
+    TUI_ASK_FIND,
+    TUI_ASK_FILTER,
+    TUI_ASK_GO,
+    TUI_ASK_SAVE,
+    TUI_ASK_OVERWRITE,
+};
+
 enum { TUI_REVIEW_MARKS = 52, TUI_REVIEW_NOTE = 120 };
 
 /* A line that is found again when lines are numbered anew. */
@@ -100,14 +110,7 @@ struct tui_review {
     bool has_count;
     unsigned half, window, step; /* rows, rows, columns; 0: as the page has it */
     uint32_t pending;            /* a key that needs another: m ' ESC …; 0: none */
-    enum {
-        TUI_ASK_NONE,
-        TUI_ASK_FIND,
-        TUI_ASK_FILTER,
-        TUI_ASK_GO,
-        TUI_ASK_SAVE,
-        TUI_ASK_OVERWRITE,
-    } asking;
+    enum tui_ask asking;
     struct tui_place from_place; /* where an incremental search began … */
     unsigned from_row;           /* … its row on the page … */
     unsigned from_count;

@@ -63,7 +63,7 @@ answer_overwrite(struct tui_review *r, const struct tui_key *key)
 
 /* What was asked for is typed. */
 static enum tui_review_wish
-answered(struct tui_review *r, int asking)
+answered(struct tui_review *r, enum tui_ask asking)
 {
     if (asking == TUI_ASK_GO && r->prompt.text.n)
         tui_review_go_to_moment(r, buf_str(&r->prompt.text));
@@ -79,7 +79,7 @@ answered(struct tui_review *r, int asking)
 static enum tui_review_wish
 prompt_key(struct tui_review *r, const struct tui_key *key)
 {
-    int asking = r->asking;
+    enum tui_ask asking = r->asking;
     if (asking == TUI_ASK_OVERWRITE)
         return answer_overwrite(r, key);
     enum tui_prompt_end end = tui_prompt_key(&r->prompt, *key);

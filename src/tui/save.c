@@ -121,7 +121,7 @@ tui_save(struct tui_review *r)
 {
     AUTO(buf) path = { 0 };
     const char *name = buf_str(&r->prompt.text), *home = getenv("HOME");
-    uint64_t lines;
+    uint64_t lines = 0;
     struct err err;
     if (name[0] == '~' && name[1] == '/' && home && home[0])
         buf_printf(&path, "%s%s", home, name + 1);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support/review_kit.h"
@@ -494,7 +495,6 @@ older_lines_come_above_and_the_page_stays(void **state)
         k.source.is_whole = false;
         review_kit_update(&k);
         review_kit_type(&k, "50gma70g");
-        AUTO(buf) line = { 0 };
         uint64_t stamp = term_book_stamp(&k.r.book, k.r.at);
         unsigned row = k.at;
         k.source.term = all.term; /* with one more */
