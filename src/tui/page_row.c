@@ -130,6 +130,14 @@ put_piece(struct walk *w, size_t end, unsigned end_col, struct term_style style,
     w->at = end;
 }
 
+/* What is on the alternate screen now looks as it does there; what once was is told from
+ * what has scrolled by. */
+static bool
+is_on_screen(const struct tui_review *r, uint64_t number)
+{
+    return term_modes(r->book.term).is_alternate && number >= term_book_screen(&r->book);
+}
+
 int
 tui_page_row(struct tui_brush *b, const struct tui_review *r, uint64_t number,
              struct tui_page_lines *l, uint64_t *ret_stamp)
@@ -144,8 +152,7 @@ tui_page_row(struct tui_brush *b, const struct tui_review *r, uint64_t number,
     struct walk w = { .brush = b, .text = { line->text.p, line->text.n } };
     w.hit = (const void *)l->hits.p;
     w.n_hits = l->hits.n / sizeof(struct place);
-    /* What was on the alternate screen once is told from what has scrolled by. */
-    if (line->is_alternate && number < term_book_screen(&r->book))
+    if (line->is_alternate && !is_on_screen(r, number))
         w.more_attrs = TERM_ITALIC;
     for (size_t i = 0; i < line->n_spans; i++) {
         const struct term_span *span = &line->spans[i];

@@ -194,12 +194,12 @@ rows_stand_there_in_their_colours(void **state)
     struct scene s;
     struct term_cell want, have;
     scene_init(
-        &s, 16, 3,
+        &s, 17, 3,
         "\033[31mred\033[m and \033[1;4:3;48;2;1;2;3mmore\033[m 世界\r\n"
         "e\xcc\x81 \033[44m\033[K\033[m\r\n\033]8;;http://x/\033\\link\033]8;;\033\\");
-    draw(&s, 16, 3);
+    draw(&s, 17, 3);
     for (unsigned y = 0; y < 3; y++)
-        for (unsigned x = 0; x < 16; x++) {
+        for (unsigned x = 0; x < 17; x++) {
             term_cell_at(s.session, y, x, &want);
             term_cell_at(s.outer, TOP + y, LEFT + x, &have);
             want.style.link = want.style.link != 0;
@@ -207,9 +207,9 @@ rows_stand_there_in_their_colours(void **state)
             assert_memory_equal(&have.style, &want.style, sizeof(want.style));
             assert_int_equal(have.width, want.width);
         }
-    is_row(&s, 0, "red and more 世");
-    is_row(&s, 1, "é");
-    draw_with(&s, 16, 3, false);
+    is_row(&s, 0, "red and more 世界");
+    is_row(&s, 1, "e\xcc\x81");
+    draw_with(&s, 17, 3, false);
     assert_int_equal(style_at(&s, 0, 0).fg, 0);
     assert_int_equal(style_at(&s, 0, 9).bg, 0);
     assert_true(style_at(&s, 0, 9).attrs & TERM_BOLD);
@@ -226,9 +226,6 @@ a_wide_character_that_an_edge_cuts_is_blank_there(void **state)
     draw(&s, 6, 2);
     is_row(&s, 0, " 界ab");
     assert_int_equal(style_at(&s, 0, 0).bg, TERM_COLOUR(TERM_COLOUR_INDEX, 5));
-    s.review.left = 200;
-    draw(&s, 6, 2);
-    is_row(&s, 0, "");
     scene_release(&s);
 }
 
@@ -317,9 +314,9 @@ badges_tell_of_events_in_clean_text(void **state)
     is_row(&s, 2, "── ✎ \"use tabs\" ──");
     is_row(&s, 3, "two");
     draw(&s, 32, 4);
-    is_row(&s, 1, "── ◆ snapshot 12 \"a …\" 12:34 ──");
+    is_row(&s, 1, "── ◆ snapshot 12 \"a […\" 12:34 ──");
     draw(&s, 10, 4);
-    is_row(&s, 1, "── ◆ snap");
+    is_row(&s, 1, "── ◆ snaps");
     scene_release(&s);
 }
 
