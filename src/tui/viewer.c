@@ -136,10 +136,18 @@ tui_viewer_touch(struct tui_viewer *v)
     v->is_stale = v->is_touched = true;
 }
 
+bool
+tui_viewer_has_pages(struct tui_viewer *v)
+{
+    if (v->source->term && !v->has_review)
+        v->has_review = tui_review_init(&v->review, v->source) == 0;
+    return v->source->term && v->has_review;
+}
+
 void
 tui_viewer_refresh(struct tui_viewer *v)
 {
-    if (!v->is_back || !v->is_touched)
+    if (!v->is_back || !v->is_touched || !tui_viewer_has_pages(v))
         return;
     v->is_touched = false;
     tui_review_update(&v->review);

@@ -35,14 +35,12 @@ tui_viewer_enter_review(struct tui_viewer *v)
 {
     if (v->is_back)
         return;
-    if (!v->has_review && tui_review_init(&v->review, v->source) < 0)
-        return;
+    v->is_back = v->is_stale = true;
+    v->is_now = false;
     if (v->has_review) { /* at the end again, as the live picture shows it */
-        v->review.follows = true;
-        tui_review_update(&v->review);
+        v->review.follows = v->is_touched = true;
+        tui_viewer_refresh(v);
     }
-    v->has_review = v->is_back = v->is_stale = true;
-    v->is_now = v->is_touched = false;
 }
 
 static void
@@ -123,8 +121,10 @@ static void
 instruct_now(struct tui_viewer *v)
 {
     bool was_back = v->is_back;
+    if (!tui_viewer_has_pages(v))
+        return; /* there is nothing yet to be said anything about */
     tui_viewer_enter_review(v);
-    if (!v->is_back || v->review.has_draft)
+    if (v->review.has_draft)
         return;
     v->is_now = !was_back && v->opt.is_live;
     tui_review_draft(&v->review, true);
@@ -340,6 +340,11 @@ static void
 review_key(struct tui_viewer *v, struct tui_key key, uint64_t now_ns)
 {
     bool had_draft = v->review.has_draft;
+    if (!tui_viewer_has_pages(v)) {
+        if (is_char(key, 'q') || is_ctrl(key, 'c'))
+            leave_review(v);
+        return;
+    }
     tui_viewer_refresh(v);
     if (key.kind == TUI_KEY_MOUSE && !place_mouse(v, &key))
         return;

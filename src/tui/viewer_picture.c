@@ -115,7 +115,8 @@ static void
 put_review(struct tui_viewer *v, struct buf *out)
 {
     unsigned cols = term_cols(v->canvas.want), rows = term_rows(v->canvas.want);
-    unsigned wide = v->source->term ? term_cols(v->source->term) : cols;
+    if (!tui_viewer_has_pages(v))
+        return;
     tui_viewer_refresh(v);
     v->gutter = tui_page_gutter(&v->review);
     if (v->gutter && cols < v->gutter + TEXT_MIN) {
@@ -123,6 +124,7 @@ put_review(struct tui_viewer *v, struct buf *out)
         v->gutter = 0;
     }
     unsigned room = at_least_1(cols > v->gutter ? cols - v->gutter : 0);
+    unsigned wide = term_cols(v->source->term);
     struct tui_page *p = &v->page;
     p->cols = wide < room ? wide : room;
     p->has_sides = room >= p->cols + 2;

@@ -89,6 +89,8 @@ struct tui_viewer {
 
 /* Is something of ours open, so that keys are for it? */
 bool tui_viewer_is_open(const struct tui_viewer *v);
+/* Is there something to look back at? Makes the review ready. */
+bool tui_viewer_has_pages(struct tui_viewer *v);
 /* The review knows all that the session has written by now. */
 void tui_viewer_refresh(struct tui_viewer *v);
 void tui_viewer_say(struct tui_viewer *v, const char *text, uint64_t now_ns);

@@ -331,7 +331,7 @@ what_somebody_wrote_over_it_is_drawn_over(void **state)
     scene_simple(&s, 80, 24);
     scene_feed(&s, "text\033[?2004h");
     scene_draw(&s);
-    term_feed(s.outer, "\033[5Hrubbish\033[?1000h", 21, 0);
+    term_feed(s.outer, "\033[5Hrubbish\033[?1000h", 19, 0);
     scene_type(&s, PREFIX "r");
     scene_is_equal(&s);
     term_feed(s.outer, "\033[5Hrubbish", 11, 0);
