@@ -156,7 +156,7 @@ def the_editor_has_the_terminal_meanwhile():
         editor.chmod(0o755)
         view = View(a, "record", "--view", "on", "--", "sh", "-c", TALK.format(5), env={"EDITOR": str(editor)})
         view.shows("ready").type(PREFIX + "i", "text ", "\x05").shows("from the editor")
-        view.type("\x1b").hides("from the editor").type("\r").ends(0)
+        view.type("\x1b").shows("Esc again").type("\x1b").hides("from the editor").type("\r").ends(0)
 
 
 # -- the end --

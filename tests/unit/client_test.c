@@ -21,7 +21,7 @@
 #include "ipc/message.h"
 #include "term/term.h"
 
-enum { WAIT_S = 60, COLS = 80, ROWS = 24, NUMBER = 5 };
+enum { WAIT_S = 60, COLS = 80, ROWS = 24, NUMBER = 5, PREFIX = 0x1d };
 
 struct scene {
     pid_t pid;
@@ -51,7 +51,8 @@ is_live(void *ctx)
 }
 
 static void
-be_client(enum client_kind kind, int link_fd, int fd, bool is_terminal, bool is_alive)
+be_client(enum client_kind kind, bool is_viewed, int link_fd, int fd, bool is_terminal,
+          bool is_alive)
 {
     struct pty_tty tty = { .fd = -1 };
     client_hold_signals();
@@ -69,6 +70,10 @@ be_client(enum client_kind kind, int link_fd, int fd, bool is_terminal, bool is_
         .is_out_terminal = is_terminal,
         .cols = COLS,
         .rows = ROWS,
+        .is_viewed = is_viewed,
+        .prefix = PREFIX,
+        .deliver = TUI_DELIVER_YES,
+        .name = "a session",
         .tape_path = KIT_PATH,
         .done_tape_path = "elsewhere.ahr",
         .say = say_nothing,
@@ -81,7 +86,8 @@ be_client(enum client_kind kind, int link_fd, int fd, bool is_terminal, bool is_
 }
 
 static void
-start(struct scene *s, enum client_kind kind, bool is_terminal, bool is_alive)
+start_client(struct scene *s, enum client_kind kind, bool is_viewed, bool is_terminal,
+             bool is_alive)
 {
     int link[2], out[2];
     struct err err;
@@ -101,7 +107,7 @@ start(struct scene *s, enum client_kind kind, bool is_terminal, bool is_alive)
     if (!s->pid) {
         close(link[0]);
         close(out[0]);
-        be_client(kind, link[1], out[1], is_terminal, is_alive);
+        be_client(kind, is_viewed, link[1], out[1], is_terminal, is_alive);
     }
     close(link[1]);
     if (!is_terminal) /* a terminal stays when nobody has it open */
@@ -114,6 +120,12 @@ start(struct scene *s, enum client_kind kind, bool is_terminal, bool is_alive)
     fcntl(s->out, F_SETFL, O_NONBLOCK);
     s->outer = term_new(&how);
     assert_non_null(s->outer);
+}
+
+static void
+start(struct scene *s, enum client_kind kind, bool is_terminal, bool is_alive)
+{
+    start_client(s, kind, false, is_terminal, is_alive);
 }
 
 /* -- looking on -- */
@@ -173,6 +185,23 @@ shows(struct scene *s, unsigned row, const char *text)
 {
     while (!is_row(s, row, text))
         look(s);
+}
+
+/* Somewhere: in a frame, in the status line. */
+static void
+tells(struct scene *s, const char *text)
+{
+    struct term_line line = { 0 };
+    bool is_told = false;
+    while (!is_told) {
+        for (unsigned row = 0; row < term_rows(s->outer) && !is_told; row++) {
+            term_line_at(s->outer, term_scrollback_count(s->outer) + row, &line);
+            is_told = strstr(buf_str(&line.text), text);
+        }
+        if (!is_told)
+            look(s);
+    }
+    term_line_release(&line);
 }
 
 static void
@@ -320,8 +349,8 @@ it_draws_while_another_size_rules(void **state)
     stage(&s, 40, 10, 0);
     is_on_alternate(&s, true);
     output(&s, "second \033[5n"); /* a query is nothing to be drawn */
-    shows(&s, 0, "first");
-    shows(&s, 1, "second");
+    tells(&s, "first");
+    tells(&s, "second");
     stage(&s, COLS, ROWS, 1);
     is_on_alternate(&s, false);
     output(&s, "third");
@@ -343,7 +372,7 @@ what_was_drawn_last_stays_to_be_seen(void **state)
     stage(&s, 40, 10, 0);
     is_on_alternate(&s, true);
     output(&s, "second\033[?25l");
-    shows(&s, 1, "second");
+    tells(&s, "second");
     end_session(&s);
     is_on_alternate(&s, false);
     shows(&s, 0, "first");
@@ -465,6 +494,138 @@ a_host_that_hangs_up_has_vanished_or_dropped_us(void **state)
     }
 }
 
+/* -- the viewer of `record` -- */
+
+/* One that shows "hello". */
+static void
+view(struct scene *s)
+{
+    start_client(s, CLIENT_RECORD, true, true, true);
+    stage(s, COLS, ROWS, 0);
+    output(s, "hello\033[5n");
+    shows(s, 0, "hello");
+    is_on_alternate(s, true);
+}
+
+static void
+done(struct scene *s, uint64_t id)
+{
+    say(s, (struct ipc_message){ .selector = IPC_DONE, .field = { id, s->off, 0 } });
+}
+
+static void
+taken(struct scene *s, size_t n)
+{
+    say(s, (struct ipc_message){ .selector = IPC_TAKEN, .field = { n } });
+}
+
+static void
+viewed_it_draws_from_the_start(void **state)
+{
+    (void)state;
+    struct scene s;
+    view(&s);
+    assert_null(memmem(s.seen.p, s.seen.n, "\033[5n", 4));
+    type(&s, "ls\r\003");
+    types(&s, "ls\r\003");
+    type(&s, "\035\035");
+    types(&s, "\035");
+    end_session(&s);
+    is_on_alternate(&s, false);
+    shows(&s, 0, "hello");
+    ends(&s, CLIENT_ENDED);
+}
+
+static void
+what_it_is_asked_for_is_asked_of_the_host(void **state)
+{
+    (void)state;
+    struct scene s;
+    view(&s);
+    type(&s, "\035sa label\r");
+    struct ipc_message m = hear(&s, IPC_SNAPSHOT_MANUAL);
+    assert_int_equal(m.bytes.n, 7);
+    assert_memory_equal(m.bytes.p, "a label", 7);
+    done(&s, m.field[0]);
+    tells(&s, "snapshot taken");
+    type(&s, "\035sanother\r");
+    hear(&s, IPC_SNAPSHOT_MANUAL);
+    say(&s, (struct ipc_message){ .selector = IPC_REFUSED,
+                                  .bytes = { (const uint8_t *)"no room", 7 } });
+    tells(&s, "no room");
+    type(&s, "\035d");
+    hear(&s, IPC_DETACH);
+    ends(&s, CLIENT_DETACHED);
+}
+
+static void
+an_instruction_is_typed_before_it_is_noted(void **state)
+{
+    (void)state;
+    struct scene s;
+    view(&s);
+    type(&s, "\035i");
+    tells(&s, "instruction for now");
+    type(&s, "go on\023");
+    types(&s, "go on");
+    uint64_t from_ns = clock_mono_ns();
+    taken(&s, 5);
+    types(&s, "\r");
+    assert_true(clock_mono_ns() - from_ns >= 90000000);
+    taken(&s, 1);
+    struct ipc_message m = hear(&s, IPC_INSTRUCT);
+    assert_int_equal(m.field[0], s.off);
+    assert_int_equal(m.field[3], true);
+    assert_memory_equal(m.bytes.p, "go on", 5);
+    done(&s, 1);
+    tells(&s, "instruction typed and noted");
+    end_session(&s);
+    ends(&s, CLIENT_ENDED);
+}
+
+/* A program that does not read. */
+static void
+keys_of_the_viewer_do_not_wait_for_the_session(void **state)
+{
+    (void)state;
+    static const char many[1000] = "many keys";
+    struct scene s;
+    size_t heard = 0;
+    view(&s);
+    for (size_t at = 0; at < 70000;) { /* more than may be on its way */
+        ssize_t n = write(s.out, many, sizeof(many));
+        at += n > 0 ? (size_t)n : 0;
+        look(&s);
+    }
+    while (heard < 65536)
+        heard += hear(&s, IPC_INPUT).bytes.n;
+    assert_int_equal(heard, 65536);
+    type(&s, "\035v");
+    tells(&s, "line 1 of 1");
+    type(&s, "q");
+    taken(&s, 65536);
+    while (heard < 70000)
+        heard += hear(&s, IPC_INPUT).bytes.n;
+    assert_int_equal(heard, 70000);
+    end_session(&s);
+    ends(&s, CLIENT_ENDED);
+}
+
+static void
+who_looks_back_stays_at_the_end(void **state)
+{
+    (void)state;
+    struct scene s;
+    view(&s);
+    type(&s, "\035v");
+    tells(&s, "line 1 of 1");
+    end_session(&s);
+    tells(&s, "exit 0");
+    type(&s, "q");
+    is_on_alternate(&s, false);
+    ends(&s, CLIENT_ENDED);
+}
+
 /* -- attach -- */
 
 static void
@@ -502,7 +663,7 @@ a_picture_is_what_it_begins_with(void **state)
     term_free(t);
     start(&s, CLIENT_ATTACH, true, true);
     hear(&s, IPC_SUBSCRIBE);
-    record(&s, "nothing that is read");
+    record(&s, "a picture\033[3");
     join(&s);
     size_t half = picture.n / 2;
     say(&s, (struct ipc_message){ .selector = IPC_PICTURE,
@@ -533,6 +694,36 @@ a_bad_picture_is_made_from_the_recording(void **state)
     shows(&s, 0, "recorded");
     end_session(&s);
     ends(&s, CLIENT_ENDED);
+}
+
+static void
+older_lines_come_from_the_recording(void **state)
+{
+    (void)state;
+    struct scene s;
+    char text[32];
+    start(&s, CLIENT_ATTACH, true, true);
+    hear(&s, IPC_SUBSCRIBE);
+    for (int i = 0; i < 100; i++) {
+        snprintf(text, sizeof(text), "line %d\r\n", i);
+        record(&s, text);
+    }
+    join(&s);
+    struct term_options how = term_options_default();
+    AUTO(buf) picture = { 0 };
+    struct term *t = term_new(&how);
+    term_feed(t, "line 99\r\n", 9, s.off - 9);
+    assert_int_equal(term_snapshot(t, true, &picture), 0);
+    term_free(t);
+    say(&s, (struct ipc_message){ .selector = IPC_PICTURE,
+                                  .field = { s.off, 1 },
+                                  .bytes = { picture.p, picture.n } });
+    shows(&s, 22, "line 99");
+    type(&s, "\035vg");
+    shows(&s, 0, "line 0");
+    type(&s, "q\035d");
+    hear(&s, IPC_DETACH);
+    ends(&s, CLIENT_DETACHED);
 }
 
 static void
@@ -612,7 +803,6 @@ a_watcher_only_looks(void **state)
     join(&s);
     skip_ahead(&s);
     shows(&s, 0, "hello");
-    assert_false(term_modes(s.outer).bracketed_paste);
     type(&s, "abc");
     ioctl(s.out, TIOCSWINSZ, &size);
     term_resize(s.outer, 60, 20);
@@ -746,9 +936,15 @@ main(void)
         KIT_IN_DIR(a_pipe_gets_what_was_left_out),
         KIT_IN_DIR(a_suspended_client_asks_for_nothing),
         KIT_IN_DIR(a_host_that_hangs_up_has_vanished_or_dropped_us),
+        KIT_IN_DIR(viewed_it_draws_from_the_start),
+        KIT_IN_DIR(what_it_is_asked_for_is_asked_of_the_host),
+        KIT_IN_DIR(an_instruction_is_typed_before_it_is_noted),
+        KIT_IN_DIR(keys_of_the_viewer_do_not_wait_for_the_session),
+        KIT_IN_DIR(who_looks_back_stays_at_the_end),
         KIT_IN_DIR(attached_it_draws_and_types),
         KIT_IN_DIR(a_picture_is_what_it_begins_with),
         KIT_IN_DIR(a_bad_picture_is_made_from_the_recording),
+        KIT_IN_DIR(older_lines_come_from_the_recording),
         KIT_IN_DIR(attached_it_tells_its_size),
         KIT_IN_DIR(attached_it_catches_up_after_a_skip),
         KIT_IN_DIR(one_that_is_refused_leaves_the_screen_alone),
