@@ -396,14 +396,14 @@ def a_full_disk_leaves_neither_a_folder_nor_a_session():
 @test
 def killed_at_any_time_it_has_touched_nothing_and_named_the_folder():
     with Project(AHR) as a:
-        for i in range(400):
+        for i in range(200):
             (a.root / f"f{i}").write_text(str(i) * 500)
         a.first()
-        for n in range(12):
+        for n in range(8):
             into = a.dir / f"into-{n}"
             p = a.popen("branch", "first", "--at", "then", "--into", into, "--background", "--", "true",
                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            time.sleep(n * 0.006)
+            time.sleep(n * 0.008)
             p.kill()
             _, said = p.communicate()
             wait_for(lambda: is_gone(p.pid), "it is gone")
