@@ -79,6 +79,27 @@ renumber(struct tui_review *r)
             r->marks[i].place.line = tui_rows_again(r, &r->marks[i].place, r->seen_end);
 }
 
+/* Lines before this one are in the scrollback for sure. */
+static uint64_t
+in_scrollback(const struct tui_review *r)
+{
+    return r->book.term ? term_line_numbers(r->book.term).line : 0;
+}
+
+/* Rows come back from the scrollback when the screen gets higher, and where old lines go
+ * the marked ones may close up. */
+static void
+keep_settled(struct tui_review *r, bool is_anew)
+{
+    uint64_t now = in_scrollback(r);
+    bool has_gone = term_book_first(&r->book) != r->seen_first;
+    if (is_anew || !r->book.term || term_rows(r->book.term) != r->seen_rows ||
+        (has_gone && term_line_numbers(r->book.term).marked))
+        r->settled = 0;
+    else if (r->settled > now)
+        r->settled = now;
+}
+
 /* What is known of a line is what was last written there. */
 static void
 note_places(struct tui_review *r)
@@ -88,8 +109,10 @@ note_places(struct tui_review *r)
     for (unsigned i = 0; i < TUI_REVIEW_MARKS; i++)
         if (r->marks[i].is_set)
             r->marks[i].place = tui_rows_place(r, r->marks[i].place.line);
+    r->seen_first = term_book_first(&r->book);
     r->seen_end = term_book_end(&r->book);
-    r->seen_screen = r->book.term ? term_book_screen(&r->book) : 0;
+    r->seen_rows = r->book.term ? term_rows(r->book.term) : 0;
+    r->settled = in_scrollback(r);
 }
 
 static int
@@ -124,14 +147,13 @@ void
 tui_review_update(struct tui_review *r)
 {
     bool is_anew;
-    if (update_book(r, &is_anew) < 0) {
-        snprintf(r->note, sizeof(r->note), "out of memory: some lines are missing");
-        return;
-    }
+    if (update_book(r, &is_anew) < 0)
+        snprintf(r->note, sizeof(r->note), "out of memory: lines are missing");
     if (is_anew)
         renumber(r);
-    tui_rows_find_events(r, is_anew);
-    tui_review_refilter(r, is_anew);
+    keep_settled(r, is_anew);
+    tui_rows_find_events(r);
+    tui_review_refilter(r);
     if (tui_rows_count(r))
         r->at = tui_rows_line(r, tui_rows_near(r, r->at));
     keep_draft(r);

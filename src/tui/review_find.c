@@ -177,31 +177,32 @@ keep_filtered(struct tui_review *r, uint64_t line)
 }
 
 void
-tui_review_refilter(struct tui_review *r, bool is_anew)
+tui_review_refilter(struct tui_review *r)
 {
     uint64_t line = term_book_first(&r->book), end = term_book_end(&r->book);
-    uint64_t screen = term_book_screen(&r->book);
     if (!r->filter.n)
         return;
     struct term_needle needle = tui_review_needle(view_of(&r->filter));
-    if (!is_anew && r->filter_next > line)
-        line = r->filter_next;
-    keep_filtered(r, is_anew ? 0 : line);
+    /* A row that is wrapped has it where the next one goes on with it. */
+    if (r->settled > line + 1)
+        line = r->settled - 1;
+    keep_filtered(r, line);
     while (line < end &&
-           term_book_find(&r->book, &needle, line, false, UINT64_MAX, &line) > 0)
+           term_book_find(&r->book, &needle, line, false, UINT64_MAX, &line) > 0) {
         if (buf_append(&r->filtered, &line, sizeof(line)) < 0)
             break;
-        else
-            line++;
-    /* A row that wraps into the screen may yet get it. */
-    r->filter_next = screen ? screen - 1 : 0;
+        line++;
+    }
 }
 
 void
 tui_review_filter(struct tui_review *r)
 {
     uint64_t at = r->at, row = r->at_row, top;
-    tui_review_refilter(r, true);
+    uint64_t settled = r->settled;
+    r->settled = 0; /* it is another text */
+    tui_review_refilter(r);
+    r->settled = settled;
     if (r->filter.n && !r->filtered.n) {
         tell_not_found(r, view_of(&r->filter));
         buf_clear(&r->filter);

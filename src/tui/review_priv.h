@@ -115,15 +115,15 @@ struct tui_review {
     unsigned from_row;           /* … its row on the page … */
     unsigned from_count;
     bool from_back, from_follows;
-    struct buf old_needle;     /* … and what was highlighted then */
-    struct tui_place at_place; /* of the current line */
-    unsigned at_row;           /* its row on the page */
-    unsigned draft_rows;       /* of the draft's box */
-    uint64_t seen_end;         /* of the book … */
-    uint64_t seen_screen;      /* … and the first line that could still change */
-    struct buf event_places;   /* before which line each of the source's events stands */
-    uint64_t filter_next;      /* lines from here on are not yet looked at for good */
-    bool wants_first;          /* g, but the first line is still to come */
+    struct buf old_needle;         /* … and what was highlighted then */
+    struct tui_place at_place;     /* of the current line */
+    unsigned at_row;               /* its row on the page */
+    unsigned draft_rows;           /* of the draft's box */
+    uint64_t seen_first, seen_end; /* of the book */
+    unsigned seen_rows;            /* of the model */
+    uint64_t settled;        /* lines before it were final when they were looked at */
+    struct buf event_places; /* before which line each of the source's events stands */
+    bool wants_first;        /* g, but the first line is still to come */
 };
 
 /* At the end of what there is, as the live picture shows it. */

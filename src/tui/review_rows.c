@@ -86,19 +86,19 @@ tui_rows_event(const struct tui_review *r, size_t event)
     return places[event].line;
 }
 
-/* Lines above the screen do not change any more, nor does what stands before them. */
+/* Lines that are settled do not change any more, nor does what stands before them. */
 void
-tui_rows_find_events(struct tui_review *r, bool is_anew)
+tui_rows_find_events(struct tui_review *r)
 {
     const struct play_events *e = r->source->events;
-    size_t had = is_anew ? 0 : tui_rows_events(r), n = e && r->book.term ? e->count : 0;
+    size_t had = tui_rows_events(r), n = e && r->book.term ? e->count : 0;
     r->event_places.n = 0;
     if (!buf_grow(&r->event_places, n * sizeof(struct event_place)))
         return;
     struct event_place *places = (void *)r->event_places.p;
     for (size_t i = 0; i < n; i++) {
         uint64_t anchor = play_events_at(e, i).anchor_byte;
-        if (i < had && places[i].anchor == anchor && places[i].line < r->seen_screen)
+        if (i < had && places[i].anchor == anchor && places[i].line < r->settled)
             continue;
         places[i].anchor = anchor;
         places[i].line = term_book_past(&r->book, anchor);

@@ -20,8 +20,8 @@ uint64_t tui_rows_rank(const struct tui_review *r, uint64_t line);
 /* … or the last visible one, if there is none. For a count that is not 0. */
 uint64_t tui_rows_near(const struct tui_review *r, uint64_t line);
 
-/* Lines or events have changed: where each of these stands is found anew. */
-void tui_rows_find_events(struct tui_review *r, bool is_anew);
+/* Events have changed, or lines from r->settled on: where each event stands now. */
+void tui_rows_find_events(struct tui_review *r);
 size_t tui_rows_events(const struct tui_review *r);
 /* The line before which an event stands; the book's end, or more: behind the last one. */
 uint64_t tui_rows_event(const struct tui_review *r, size_t event);
@@ -67,7 +67,7 @@ enum tui_review_wish tui_review_command(struct tui_review *r,
 void tui_review_ask_find(struct tui_review *r, bool is_back);
 /* What became of the prompt, after a key of it. */
 void tui_review_find_typed(struct tui_review *r, enum tui_prompt_end end);
-/* Lines have come, or all are others: those that pass the filter are found anew. */
-void tui_review_refilter(struct tui_review *r, bool is_anew);
+/* Lines have changed from r->settled on: those that pass the filter are found anew. */
+void tui_review_refilter(struct tui_review *r);
 
 #endif

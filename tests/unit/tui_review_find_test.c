@@ -203,6 +203,13 @@ lines_that_come_pass_the_filter_too(void **state)
     review_kit_feed(&k, "\r\033[2K");
     review_kit_update(&k);
     is_page(&k, "94 95 96 97 98 99 109 *119");
+    term_resize(k.term, 30, 20); /* rows come back, and change */
+    review_kit_feed(&k, "\033[H\033[Jnew 9\r\n");
+    review_kit_update(&k);
+    struct term_line line = { 0 };
+    assert_int_equal(term_book_line(&k.r.book, k.r.at, &line), 0);
+    assert_string_equal(buf_str(&line.text), "new 9");
+    term_line_release(&line);
     term_resize(k.term, 4, 8); /* all are numbered anew */
     review_kit_update(&k);
     review_kit_type(&k, "&\r");
