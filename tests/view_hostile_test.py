@@ -109,7 +109,7 @@ class Seat:
     """A user's terminal with the viewer on it."""
 
     def __init__(self, a, size, how):
-        self.a, self.agent = a, Agent(a, how)
+        self.a, self.size, self.agent = a, size, Agent(a, how)
         self.t = a.terminal(*size, kind=AnsweringTerminal)
         if how == "attach":
             a.ok("record", "--background", "--cols", size[0], "--rows", size[1], "--", *self.agent.argv)
@@ -131,11 +131,11 @@ class Seat:
         self.t.type(keys)
         self.t.wait_for(END_OF_FRAME)
 
-    def shows(self, text):
-        def is_there():
-            screen = self.a.ok("render", "--cols", 80, "--rows", 24, "-", input=bytes(self.t.output)).decode()
-            return text in screen
-        wait_for(is_there, lambda: f"{text!r} is not there: {bytes(self.t.output[-3000:])}")
+    def shows(self, text, is_there=True):
+        """Soon this is on the screen, or is not any more."""
+        def screen():
+            return self.a.ok("render", "--cols", self.size[0], "--rows", self.size[1], "-", input=bytes(self.t.output)).decode()
+        wait_for(lambda: (text in screen()) == is_there, lambda: f"{text!r}, {is_there}: {screen()}")
 
     def check(self):
         allowed.viewer(bytes(self.t.output))
@@ -198,9 +198,11 @@ def leaf_through(s, pages):
     s.type("g")
     for page in range(pages):
         s.type("f" if page % 2 else "d")
-    s.t.type("T/behind\rN[]\x1b[C\x1b[D&was\r&\r=")
-    for keys in ("i", "x", ESCAPE, ESCAPE):
-        s.type(keys)
+    s.t.type("T/behind\rN[]\x1b[C\x1b[D&was\r&\r=T")
+    # Each Escape by itself: behind another, or before a key, it would be a part of it.
+    for keys, text, is_there in (("i", "Ctrl-S", True), ("x" + ESCAPE, "Esc again", True), (ESCAPE, "Esc again", False)):
+        s.t.type(keys)
+        s.shows(text, is_there)
     s.type("G")
 
 
