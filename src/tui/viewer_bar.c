@@ -14,7 +14,7 @@
 enum { GAP = 2, NAME_COLS = 40 };
 
 /* Where there is no room, the last ones go first. */
-enum rank { TROUBLE, NOTE, STATE, PLACE, TIME, SIZE, NAME, BYTES, SNAPSHOTS, HELP, HINT };
+enum rank { TROUBLE, NOTE, STATE, PLACE, SIZE, HELP, TIME, NAME, BYTES, SNAPSHOTS, HINT };
 
 bool
 tui_viewer_has_bar(const struct tui_viewer *v)

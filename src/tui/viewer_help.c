@@ -6,7 +6,7 @@
 #include "term/text.h"
 #include "tui/viewer_priv.h"
 
-enum { HELP_COLS = 50, LINE_BYTES = 128 };
+enum { HELP_COLS = 52, LINE_BYTES = 128 };
 
 static const char *const live_help[] = {
     "v [      look back",    "s        snapshot", "i        instruction",
@@ -15,7 +15,7 @@ static const char *const live_help[] = {
 };
 
 static const char *const review_help[] = {
-    "j k ↓ ↑       a line (e y Enter)",
+    "j k ↓ ↑       a line (e y)",
     "space b       a page (f ^F ^B)",
     "d u           half a page (^D ^U)",
     "z w           a page, and of how many lines",
@@ -64,6 +64,7 @@ static struct box
 place(const struct tui_viewer *v)
 {
     unsigned cols = term_cols(v->canvas.want), rows = term_rows(v->canvas.want);
+    rows -= rows > 4; /* the status line stays */
     struct box b = { .rows = count_lines(v) + 2, .cols = HELP_COLS };
     b.rows = b.rows < rows ? b.rows : rows;
     b.cols = b.cols < cols ? b.cols : cols;

@@ -16,12 +16,15 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "support/rng.h"
 #include "support/viewer_scene.h"
 #include "tui/viewer_priv.h"
 
 #define MS     SCENE_MS
 #define PREFIX "\035"
 #define ESC    "\033[27u" /* as kitty's protocol tells it at once */
+
+enum { SEEDS = 8 };
 
 static const char *
 last_row(const struct scene *s)
@@ -723,6 +726,140 @@ another_model_is_looked_at_from_then_on(void **state)
     scene_release(&s);
 }
 
+/* -- whatever is typed -- */
+
+/* Nothing that could end in a file's name for `s`. */
+static const char *const anything[] = {
+    PREFIX,
+    PREFIX "v",
+    PREFIX "i",
+    PREFIX "?",
+    PREFIX "q",
+    PREFIX "r",
+    PREFIX PREFIX,
+    "q",
+    "c",
+    "y",
+    "n",
+    "j",
+    "k",
+    "g",
+    "G",
+    "f",
+    "b",
+    "d",
+    "u",
+    "z",
+    "w",
+    "5",
+    "%",
+    "p",
+    "/lin",
+    "?ne 1",
+    "n",
+    "N",
+    "&line",
+    "ma",
+    "'a",
+    "''",
+    "F",
+    "=",
+    "R",
+    "T",
+    "[",
+    "]",
+    "{",
+    "}",
+    "@",
+    "@9",
+    "0:01",
+    "i",
+    "\r",
+    "\n",
+    ESC,
+    "\033",
+    "\033u",
+    "\177",
+    "\t",
+    "\033[A",
+    "\033[B",
+    "\033[C",
+    "\033[D",
+    "\033[5~",
+    "\033[6~",
+    "\033[H",
+    "\033[F",
+    "\033[<0;3;4M",
+    "\033[<0;3;4m",
+    "\033[<64;9;9M",
+    "\033[<65;1;1M",
+    "\033[200~pa\r",
+    "\033[201~",
+    "\023",
+    "\003",
+    "\f",
+    "\001",
+    "\013",
+    "\027",
+    "漢",
+    "\033[13;5u",
+};
+
+static void
+shows_its_picture(const struct scene *s)
+{
+    const struct term *shown = s->viewer->canvas.shown;
+    for (unsigned row = 0; row < term_rows(shown); row++)
+        for (unsigned col = 0; col < term_cols(shown); col++) {
+            struct term_cell a, b;
+            term_cell_at(shown, row, col, &a);
+            term_cell_at(s->outer, row, col, &b);
+            assert_true(scene_is_same_text(&a, &b) && scene_is_same_look(&a, &b));
+        }
+}
+
+static void
+type_anything(uint32_t seed, unsigned cols, unsigned rows)
+{
+    AUTO(buf) out = { 0 };
+    struct tui_viewer_options opt = scene_options(cols, rows);
+    struct tui_wish wish;
+    struct scene s;
+    uint32_t rng = seed;
+    opt.is_watcher = seed % 4 == 3;
+    scene_init(&s, 40, 12, &opt);
+    for (int i = 0; i < 400; i++) {
+        char line[40];
+        uint32_t n = rng_next(&rng);
+        snprintf(line, sizeof(line), "line %d of 漢字%s", i, n % 5 ? "\r\n" : "");
+        scene_feed(&s, n % 50 == 7 ? "\033[?1049h" : n % 50 == 8 ? "\033[?1049l" : line);
+        scene_type(&s, anything[rng_next(&rng) % (sizeof(anything) / sizeof(*anything))]);
+        if (n % 40 == 3) {
+            unsigned wide = 1 + n / 64 % 90, high = 1 + n / 8192 % 30;
+            term_resize(s.outer, wide, high);
+            tui_viewer_resize(s.viewer, wide, high, &out);
+            scene_flush(&s, &out);
+        } else if (n % 40 == 4) {
+            term_resize(s.session, 2 + n / 64 % 60, 2 + n / 8192 % 20);
+            tui_viewer_touch(s.viewer);
+        }
+        while (tui_viewer_wish(s.viewer, &wish))
+            if (wish.kind == TUI_WISH_EDITOR)
+                tui_viewer_edited(s.viewer, &(struct err){ 0 });
+        scene_draw(&s);
+        shows_its_picture(&s);
+    }
+    scene_release(&s);
+}
+
+static void
+whatever_is_typed_there_is_a_picture(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= SEEDS; seed++)
+        type_anything(seed, seed % 2 ? 40 : 60, seed % 3 ? 12 : 7);
+}
+
 int
 main(void)
 {
@@ -757,6 +894,7 @@ main(void)
         cmocka_unit_test(a_watcher_needs_no_prefix),
         cmocka_unit_test(a_session_without_a_picture_is_no_trouble),
         cmocka_unit_test(another_model_is_looked_at_from_then_on),
+        cmocka_unit_test(whatever_is_typed_there_is_a_picture),
     };
     return cmocka_run_group_tests_name("tui_viewer_keys", tests, NULL, NULL);
 }
