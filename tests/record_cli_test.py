@@ -505,7 +505,7 @@ def all_options_record_the_same_bytes():
     with Recorder(AHR) as a:
         for options in (("--sync", "none"), ("--sync", "block"), ("--sync", "always"),
                         ("--sync", "interval"), ("--brotli-q", "0"), ("--brotli-q", "11"),
-                        ("--block-ms", "1"), ("--view", "auto"), ("--view", "on"),
+                        ("--block-ms", "1"), ("--view", "auto"),
                         ("--view", "off"), ("--detach",), ("--input",), ("--redact",)):
             shown = record(a, *options, "--", "seq", "1", "2000")
             assert shown == b"".join(b"%d\r\n" % n for n in range(1, 2001)), options

@@ -9,6 +9,7 @@
         with_vim.shows_session()
 """
 
+import re
 import shlex
 import subprocess
 
@@ -16,6 +17,23 @@ from support.processes import children, kill, wait_for
 
 # tmux continues those of its own children that are stopped, and may forget how they ended.
 SHELL = 'told=$1; shift; "$0" "$@"; echo $? >$told.new; mv $told.new $told; exec sleep 1000'
+
+
+# What stands around a session on a larger terminal.
+LINE = re.compile(r"(?: |\x1b\[[0-9;]*m)*[┌└]?─.*─[┐┘]?(?:\x1b\[m)?")
+FRAMED = re.compile(r"(?: |\x1b\[[0-9;]*m)*│(?:\x1b\[m)?(.*?)(?:\x1b\[0;2m)?│(?:\x1b\[m)?")
+
+
+def inside(rows):
+    """The rows of a session, without the frame around it, and the blanks at their ends, of whatever colour."""
+    lines = [at for at, row in enumerate(rows) if LINE.fullmatch(row)]
+    if len(lines) > 1:
+        rows = rows[lines[0] + 1:lines[-1]]
+    framed = [found[1] for row in rows if (found := FRAMED.fullmatch(row))]
+    rows = [re.sub(r" +((?:\x1b\[m)?)$", r"\1", row) for row in framed or rows]
+    while rows and not rows[-1]:
+        rows.pop()
+    return rows
 
 
 class Window:
@@ -40,7 +58,7 @@ class Window:
         return self.tmux.ok("display-message", "-p", "-t", self.target, f"#{{{what}}}").strip()
 
     def rows(self):
-        return [row.rstrip() for row in self.screen().splitlines()]
+        return inside([row.rstrip() for row in self.screen().splitlines()])
 
     def wait_for(self, row):
         """Until one of its rows is this text."""
@@ -102,8 +120,9 @@ class Program(Window):
     def shows_session(self):
         """What the recording ends with is what is seen. For when nothing is written."""
         def sides():
-            return self.rendered(), self.tmux.ahr.ok("render", "--format", "ansi", "last")
-        wait_for(lambda: len(set(sides())) == 1, lambda: f"here, and there: {sides()}")
+            both = self.rendered(), self.tmux.ahr.ok("render", "--format", "ansi", "last")
+            return [inside(side.decode().split("\n")) for side in both]
+        wait_for(lambda: sides()[0] == sides()[1], lambda: f"here, and there: {sides()}")
 
     def ends(self, status=0):
         """Waits for the program's end; what the window shows then."""
