@@ -49,7 +49,7 @@ telling_release(struct client *c)
 /* -- typing -- */
 
 static void
-enter_state(struct client *c, int state, uint64_t now_ns)
+enter_state(struct client *c, enum telling_state state, uint64_t now_ns)
 {
     struct telling *t = c->telling;
     t->state = state;

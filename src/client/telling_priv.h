@@ -12,11 +12,13 @@
 
 struct client;
 
+enum telling_state { TELLING_WAITS, TELLING_TEXT, TELLING_PAUSE, TELLING_ENTER };
+
 struct telling {
     struct telling *next;
     struct tui_wish wish; /* with its text in: */
     struct buf text;
-    enum { TELLING_WAITS, TELLING_TEXT, TELLING_PAUSE, TELLING_ENTER } state;
+    enum telling_state state;
     uint64_t taken;    /* the piece is taken when so much is */
     uint64_t since_ns; /* the state's; monotonic */
 };
