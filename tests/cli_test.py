@@ -55,7 +55,7 @@ def version_help_and_usage():
         assert "for recorders to start" in a.fails(2, "mirror")
         assert "usage: ahr COMMAND" in a.fails(2)
         assert "unknown command 'verfiy'; did you mean 'verify'?" in a.fails(2, "verfiy")
-        assert "did you mean 'branch-points'?" in a.fails(2, "branch")
+        assert "did you mean 'branch-points'?" in a.fails(2, "branch-point")
         assert "see 'ahr help'" in a.fails(2, "zzzzzzzzz")
         assert "unknown command" in a.fails(2, "help", "zzzzzzzzz")
 

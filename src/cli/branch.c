@@ -251,72 +251,50 @@ started(void *ctx, const char *id)
                                     !b->is_given);
 }
 
-/* Options of `ahr record`, as words; they are copied. */
-struct words {
-    char *word[OPTIONS_MAX];
-    size_t n;
-};
-
-static void
-words_release(struct words *w)
-{
-    while (w->n)
-        free(w->word[--w->n]);
-}
-
-static void
-add(struct words *w, const char *format, const char *value)
-{
-    AUTO(buf) text = { 0 };
-    buf_printf(&text, "%s%s", format, value);
-    char *copy = text.failed ? NULL : strdup(buf_str(&text));
-    if (copy && w->n < OPTIONS_MAX)
-        w->word[w->n++] = copy;
-    else
-        free(copy);
-}
-
-static void
-add_options(struct words *w, const struct branch *b)
+/* What `ahr record` is told, as words; how many. seconds: room for a number. */
+static size_t
+put_options(const struct branch *b, char seconds[24], const char *ret[OPTIONS_MAX])
 {
     static const char *const views[] = { "auto", "on", "off" };
     const struct args *a = b->args;
-    char seconds[24];
-    snprintf(seconds, sizeof(seconds), "%" PRIu64, a->auto_snapshot);
-    add(w, "--parent=", b->parent.id);
+    size_t n = 0;
+    snprintf(seconds, 24, "%" PRIu64, a->auto_snapshot);
+    ret[n++] = "--parent", ret[n++] = b->parent.id;
     if (a->name)
-        add(w, "--name=", a->name);
+        ret[n++] = "--name", ret[n++] = a->name;
     if (a->view != VIEW_NOT_SAID)
-        add(w, "--view=", views[a->view]);
-    if (a->auto_snapshot != AUTO_NOT_SAID)
-        add(w, "--auto-snapshot=",
-            a->auto_snapshot == AUTO_QUIET ? "quiet"
-            : a->auto_snapshot == AUTO_OFF ? "off"
-                                           : seconds);
+        ret[n++] = "--view", ret[n++] = views[a->view];
+    if (a->auto_snapshot != AUTO_NOT_SAID) {
+        ret[n++] = "--auto-snapshot";
+        ret[n++] = a->auto_snapshot == AUTO_QUIET ? "quiet"
+                   : a->auto_snapshot == AUTO_OFF ? "off"
+                                                  : seconds;
+    }
     if (a->is_background)
-        add(w, "--background", "");
+        ret[n++] = "--background";
     if (a->is_redacting)
-        add(w, "--redact", "");
+        ret[n++] = "--redact";
     if (a->is_quiet)
-        add(w, "--quiet", "");
-    add(w, "--", "");
+        ret[n++] = "--quiet";
+    ret[n++] = "--";
+    return n;
 }
 
 static int
 record(struct branch *b, struct err *err)
 {
-    AUTO(words) options = { 0 };
     struct cli_record_more more = { .branch = &b->point, .started = started, .ctx = b };
-    size_t n = 0;
-    add_options(&options, b);
+    const char *options[OPTIONS_MAX];
+    char seconds[24];
+    size_t before = put_options(b, seconds, options), n = 0;
     while (b->command[n])
         n++;
-    char **argv = calloc(options.n + n + 1, sizeof(*argv));
+    char **argv = calloc(before + n + 1, sizeof(*argv));
     if (!argv)
         return err_code(err, -ENOMEM, "cannot branch");
-    memcpy(argv, options.word, options.n * sizeof(*argv));
-    memcpy(argv + options.n, b->command, n * sizeof(*argv));
-    int r = cli_record_with(&more, (int)(options.n + n), argv, err);
+    memcpy(argv, options, before * sizeof(*argv)); /* no word is changed */
+    memcpy(argv + before, b->command, n * sizeof(*argv));
+    int r = cli_record_with(&more, (int)(before + n), argv, err);
     free(argv);
     return r;
 }
