@@ -203,6 +203,26 @@ def who_is_its_own_ancestor_is_listed_all_the_same():
         assert len(rows) == 64 and max(map(len, rows)) < 40 and rows[59].endswith("└ n59"), rows
 
 
+@test
+def a_library_of_an_older_ahr_is_done_without_and_brought_up_to_date():
+    with Library(AHR) as a:
+        ids = some(a)
+        branch = {"from": ids[0], "snapshot_id": 5, "anchor_byte": 7}
+        a.put(session_id("2026-05-30", "e"), startedAtNs=T + 2 * 86400 * SECOND, parent=ids[0], branch=branch)
+        a.index()
+        with contextlib.closing(sqlite3.connect(a.db)) as db:
+            for column in ("branch_snapshot", "branch_byte"):
+                db.execute(f"ALTER TABLE sessions DROP COLUMN {column}")
+            db.execute("PRAGMA user_version = 1")
+            db.commit()
+        before = a.listed()
+        assert len(before) == 5 and not any(s["indexed"] for s in before)
+        a.index()
+        after = a.listed()
+        assert all(s["indexed"] for s in after) and [s["id"] for s in after] == [s["id"] for s in before]
+        assert before[0]["branch"] == branch and after[1]["branch"] is None
+
+
 def columns(text):
     """How wide a terminal shows it."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1

@@ -227,7 +227,8 @@ prepare(struct branch *b, struct err *err)
     int r = restore(b, err);
     if (r < 0)
         return r;
-    setenv("AHR_HOME", buf_str(&b->home), 1); /* it may be a relative one */
+    if (getenv("AHR_HOME")) /* it may be a relative one */
+        setenv("AHR_HOME", buf_str(&b->home), 1);
     r = enter(b, err);
     if (!r)
         r = pty_command_check(b->command[0], err);

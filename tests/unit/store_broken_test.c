@@ -169,7 +169,7 @@ one_that_only_claims_to_be_a_library_is_damaged(void **state)
     (void)state;
     char sql[512];
     snprintf(sql, sizeof(sql),
-             "PRAGMA application_id = %d; PRAGMA user_version = 1;"
+             "PRAGMA application_id = %d; PRAGMA user_version = 2;"
              "CREATE TABLE mark (identity); INSERT INTO mark VALUES (1);"
              "CREATE VIEW library AS SELECT identity, 1 AS changes FROM mark;",
              STORE_APPLICATION_ID);
@@ -234,9 +234,10 @@ an_older_one_is_brought_up_to_date_by_a_writer(void **state)
     store_close(s);
 }
 
-static const char *const next_steps[] = { "SELECT 1", "CREATE TABLE turns (a)",
+static const char *const next_steps[] = { "SELECT 1", "SELECT 1",
+                                          "CREATE TABLE turns (a)",
                                           "INSERT INTO turns VALUES (1)", NULL };
-static const char *const bad_steps[] = { "SELECT 1", "CREATE TABLE turns (a)",
+static const char *const bad_steps[] = { "SELECT 1", "SELECT 1", "CREATE TABLE turns (a)",
                                          "INSERT INTO nowhere VALUES (1)", NULL };
 
 static void
@@ -248,7 +249,7 @@ steps_are_taken_once_all_or_none(void **state)
     struct store *a = store_kit_open(STORE_WRITE), *b = store_kit_open(STORE_WRITE);
     assert_int_equal(store_migrate(a, bad_steps, NULL), ERR_DAMAGED);
     store_kit_must(store_number(a, "PRAGMA user_version", &n, NULL));
-    assert_int_equal(n, 1);
+    assert_int_equal(n, 2);
     store_kit_must(store_number(a,
                                 "SELECT count(*) FROM sqlite_schema "
                                 "WHERE name = 'turns'",
@@ -259,7 +260,7 @@ steps_are_taken_once_all_or_none(void **state)
     store_kit_must(store_number(b, "SELECT count(*) FROM turns", &n, NULL));
     assert_int_equal(n, 1);
     store_kit_must(store_number(b, "PRAGMA user_version", &n, NULL));
-    assert_int_equal(n, 3);
+    assert_int_equal(n, 4);
     assert_int_equal(store_migrate(b, store_schema_steps, NULL), ERR_NEWER);
     store_close(a);
     store_close(b);
