@@ -208,6 +208,7 @@ tui_viewer_go(struct tui_viewer *v, const char *moment)
     if (!v->is_back)
         return;
     tui_viewer_refresh(v);
+    v->review.follows = false;
     tui_review_go_to_moment(&v->review, moment);
     v->is_stale = true;
 }
