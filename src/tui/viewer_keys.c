@@ -348,6 +348,8 @@ review_key(struct tui_viewer *v, struct tui_key key, uint64_t now_ns)
     tui_viewer_refresh(v);
     if (key.kind == TUI_KEY_MOUSE && !place_mouse(v, &key))
         return;
+    if (key.kind != TUI_KEY_MOUSE || key.mouse != TUI_MOUSE_OTHER)
+        v->note_until_ns = 0; /* what this key has to say is newer */
     enum tui_review_wish wish = tui_review_key(&v->review, key);
     if (had_draft && !v->review.has_draft && v->is_now)
         leave_review(v); /* it was given up */

@@ -625,6 +625,20 @@ what_is_told_goes_by_itself(void **state)
 }
 
 static void
+what_is_told_makes_room_for_what_the_next_key_tells(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s);
+    scene_type(&s, PREFIX "vgY");
+    assert_true(has_bar(&s, "copied"));
+    scene_type(&s, "'x");
+    assert_true(has_bar(&s, "there is no mark x"));
+    assert_false(has_bar(&s, "copied"));
+    scene_release(&s);
+}
+
+static void
 the_status_line_has_room_anywhere(void **state)
 {
     (void)state;
@@ -890,6 +904,7 @@ main(void)
         cmocka_unit_test(a_line_is_copied_when_it_is_asked_for),
         cmocka_unit_test(trouble_is_told_until_it_is_over),
         cmocka_unit_test(what_is_told_goes_by_itself),
+        cmocka_unit_test(what_is_told_makes_room_for_what_the_next_key_tells),
         cmocka_unit_test(the_status_line_has_room_anywhere),
         cmocka_unit_test(a_watcher_needs_no_prefix),
         cmocka_unit_test(a_session_without_a_picture_is_no_trouble),
