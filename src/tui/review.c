@@ -131,7 +131,23 @@ update_book(struct tui_review *r, bool *ret_is_anew)
     return e;
 }
 
-/* An instruction about now stands behind the last line, whatever comes. */
+/* Its text is copied: events may be read anew while the box is open. */
+static void
+find_snapshot(struct tui_review *r)
+{
+    uint64_t byte_off = r->draft_is_now ? r->source->bytes : r->draft_anchor;
+    struct play_event *e = &r->draft_snapshot;
+    r->draft_snapshot_id = PLAY_NONE;
+    if (!r->source->events || !play_events_nearest(r->source->events, byte_off, e))
+        return;
+    buf_clear(&r->draft_label);
+    buf_append(&r->draft_label, e->text.p, e->text.n);
+    e->text = (struct view){ r->draft_label.p, r->draft_label.n };
+    r->draft_snapshot_id = e->id;
+}
+
+/* An instruction about now stands behind the last line, whatever comes. Snapshots may be
+ * read only when the box is open. */
 static void
 keep_draft(struct tui_review *r)
 {
@@ -141,6 +157,8 @@ keep_draft(struct tui_review *r)
     if (r->draft_is_now && count)
         r->at = tui_rows_line(r, count - 1);
     r->draft_line = r->at;
+    if (r->draft_snapshot_id == PLAY_NONE)
+        find_snapshot(r);
 }
 
 void
@@ -168,20 +186,6 @@ tui_review_update(struct tui_review *r)
 
 /* -- the draft -- */
 
-/* Its text is copied: events may be read anew while the box is open. */
-static void
-find_snapshot(struct tui_review *r, uint64_t byte_off)
-{
-    struct play_event *e = &r->draft_snapshot;
-    r->draft_snapshot_id = PLAY_NONE;
-    if (!r->source->events || !play_events_nearest(r->source->events, byte_off, e))
-        return;
-    buf_clear(&r->draft_label);
-    buf_append(&r->draft_label, e->text.p, e->text.n);
-    e->text = (struct view){ r->draft_label.p, r->draft_label.n };
-    r->draft_snapshot_id = e->id;
-}
-
 void
 tui_review_draft(struct tui_review *r, bool is_now)
 {
@@ -196,7 +200,7 @@ tui_review_draft(struct tui_review *r, bool is_now)
     r->draft_is_now = is_now || (r->follows && is_last);
     r->draft_line = r->at;
     r->draft_anchor = tui_rows_place(r, r->at).stamp;
-    find_snapshot(r, r->draft_is_now ? r->source->bytes : r->draft_anchor);
+    find_snapshot(r);
     tui_draft_clear(&r->draft);
     r->has_draft = true;
     tui_rows_settle(r, top);

@@ -591,6 +591,23 @@ the_draft_stands_behind_its_line(void **state)
 }
 
 static void
+snapshots_that_are_read_later_are_the_drafts_too(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 40, 10, 30);
+    tui_review_draft(&k.r, true);
+    assert_true(k.r.draft_snapshot_id == PLAY_NONE);
+    review_kit_event(&k, PLAY_SNAPSHOT, 7, 20);
+    review_kit_update(&k);
+    assert_int_equal(k.r.draft_snapshot_id, 7);
+    review_kit_event(&k, PLAY_SNAPSHOT, 8, 25); /* what the box says stays */
+    review_kit_update(&k);
+    assert_int_equal(k.r.draft_snapshot_id, 7);
+    review_kit_end(&k);
+}
+
+static void
 the_drafts_box_is_seen_whole(void **state)
 {
     (void)state;
@@ -742,6 +759,7 @@ main(void)
         cmocka_unit_test(the_first_line_is_gone_to_when_it_comes),
         cmocka_unit_test(a_new_width_keeps_the_line),
         cmocka_unit_test(the_draft_stands_behind_its_line),
+        cmocka_unit_test(snapshots_that_are_read_later_are_the_drafts_too),
         cmocka_unit_test(the_drafts_box_is_seen_whole),
         cmocka_unit_test(an_instruction_for_now_stays_at_the_end),
         cmocka_unit_test(no_keys_and_no_feeds_lose_the_current_line),
