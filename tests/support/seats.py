@@ -283,7 +283,7 @@ class Theatre:
     def sit(self, kind, cols, rows, *options, **more):
         """A new seat, with a session of its own."""
         if kind == "view":
-            return Seat(self, kind, cols, rows, self.finished(cols, rows), *options, **more)
+            return Seat(self, kind, cols, rows, self.finished(cols, rows), *options, **more).sees("ready>")
         session = self.session()
         if kind != "record":
             session.begin(cols, rows)
@@ -314,7 +314,7 @@ def scenarios(theatre):
                     function(seat)
                 except Exception as why:
                     theatre.seats.pop((kind, size))  # whatever it is like now, others get a new one
-                    raise AssertionError(f"{seat}: {why or repr(why)}") from why
+                    raise AssertionError(f"{seat}: {str(why) or repr(why)}") from why
 
             def played():
                 theatre.open()
