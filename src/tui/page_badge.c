@@ -6,7 +6,11 @@
 #include "tui/page_priv.h"
 #include "tui/status_priv.h"
 
-enum { CYAN = 6, YELLOW = 3 };
+enum {
+    CYAN = 6,
+    YELLOW = 3,
+    TEXT_MIN = 12, /* columns of a text that is cut: with fewer, the number goes */
+};
 
 /* What stands behind the text; it stays when there is little room. */
 static void
@@ -21,6 +25,19 @@ put_tail(const struct tui_review *r, const struct play_event *event, struct buf 
     buf_puts(out, " ──");
 }
 
+/* Its columns. */
+static unsigned
+put_head(struct tui_review *r, const struct play_event *event, bool has_number,
+         struct buf *out)
+{
+    bool is_snapshot = event->kind == PLAY_SNAPSHOT;
+    buf_puts(out, is_snapshot ? "── ◆ " : "── ✎ ");
+    if (is_snapshot && has_number)
+        buf_printf(out, "snapshot %" PRIu64 " ", event->id);
+    buf_puts(out, "\"");
+    return term_text_cols(&r->widths, (struct view){ out->p, out->n });
+}
+
 void
 tui_page_badge(struct tui_brush *b, struct tui_review *r, const struct play_event *event)
 {
@@ -29,13 +46,14 @@ tui_page_badge(struct tui_brush *b, struct tui_review *r, const struct play_even
                                                   is_snapshot ? CYAN : YELLOW) };
     AUTO(buf) text = { 0 };
     AUTO(buf) tail = { 0 };
-    if (is_snapshot)
-        buf_printf(&text, "── ◆ snapshot %" PRIu64 " \"", event->id);
-    else
-        buf_puts(&text, "── ✎ \"");
     put_tail(r, event, &tail);
-    unsigned used = term_text_cols(&r->widths, (struct view){ text.p, text.n }) +
-                    term_text_cols(&r->widths, (struct view){ tail.p, tail.n });
+    unsigned behind = term_text_cols(&r->widths, (struct view){ tail.p, tail.n });
+    unsigned used = put_head(r, event, true, &text) + behind;
+    unsigned want = term_text_cols(&r->widths, event->text);
+    if (want && b->cols < used + (want < TEXT_MIN ? want : TEXT_MIN)) {
+        buf_clear(&text);
+        used = put_head(r, event, false, &text) + behind;
+    }
     if (b->cols > used)
         term_text_put(&r->widths, event->text, b->cols - used, &text);
     else

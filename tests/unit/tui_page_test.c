@@ -314,9 +314,11 @@ badges_tell_of_events_in_clean_text(void **state)
     is_row(&s, 2, "── ✎ \"use tabs\" ──");
     is_row(&s, 3, "two");
     draw(&s, 32, 4);
-    is_row(&s, 1, "── ◆ snapshot 12 \"a […\" 12:34 ──");
+    is_row(&s, 1, "── ◆ \"a [31mlabel\" 12:34 ──"); /* what it is called says more */
+    draw(&s, 20, 4);
+    is_row(&s, 1, "── ◆ \"a […\" 12:34 ──");
     draw(&s, 10, 4);
-    is_row(&s, 1, "── ◆ snaps");
+    is_row(&s, 1, "── ◆ \"…\" 1");
     scene_release(&s);
 }
 
