@@ -4,6 +4,7 @@
  * what is wrong with it, the keys there are, what is asked.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "term/text.h"
@@ -177,12 +178,22 @@ note_of(const struct tui_viewer *v)
 
 /* -- the line -- */
 
+/* "cannot write '/a/long/path': No space left on device": where it has no room, the
+ * reason is what matters. */
+static const char *
+trouble_of(struct tui_viewer *v, unsigned cols)
+{
+    const char *reason = strstr(v->trouble, "': ");
+    bool has_room = term_text_cols(&v->widths, term_text(v->trouble)) <= cols;
+    return has_room || !reason ? v->trouble : reason + 3;
+}
+
 static void
 put_status(struct tui_viewer *v, unsigned cols, struct buf *out)
 {
     AUTO(tui_parts) p = { .widths = &v->widths };
     if (!v->is_trouble_hidden)
-        add_text(&p, v->trouble, TUI_VIEWER_TEXT, TROUBLE);
+        add_text(&p, trouble_of(v, cols), TUI_VIEWER_TEXT, TROUBLE);
     add_text(&p, note_of(v), TUI_VIEWER_TEXT, NOTE);
     add_state(v, &p);
     add_facts(v, &p);

@@ -607,6 +607,22 @@ trouble_is_told_until_it_is_over(void **state)
 }
 
 static void
+of_trouble_without_room_the_reason_is_told(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s);
+    tui_viewer_trouble(s.viewer, "cannot write '/x': disk full");
+    scene_draw(&s);
+    assert_true(has_bar(&s, "cannot write '/x': disk full"));
+    tui_viewer_trouble(s.viewer, "cannot write '/a/path/that/is/longer/than/all/of/this/"
+                                 "terminal/and/tells/nobody/anything': disk full; so");
+    scene_draw(&s);
+    assert_int_equal(strncmp(last_row(&s), "disk full; so  ● REC", 19), 0);
+    scene_release(&s);
+}
+
+static void
 what_is_told_goes_by_itself(void **state)
 {
     (void)state;
@@ -903,6 +919,7 @@ main(void)
         cmocka_unit_test(the_text_is_opened_in_the_editor),
         cmocka_unit_test(a_line_is_copied_when_it_is_asked_for),
         cmocka_unit_test(trouble_is_told_until_it_is_over),
+        cmocka_unit_test(of_trouble_without_room_the_reason_is_told),
         cmocka_unit_test(what_is_told_goes_by_itself),
         cmocka_unit_test(what_is_told_makes_room_for_what_the_next_key_tells),
         cmocka_unit_test(the_status_line_has_room_anywhere),
