@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from support import actor
-from support.processes import wait_for
+from support.processes import kill, wait_for
 from support.recorder import Recorder
 from support.sessions import Home, session_id
 from support.tap import Skip, test
@@ -77,7 +77,7 @@ class Seat(Program):
 
     def __init__(self, theatre, kind, cols, rows, session, *options, name=""):
         self.theatre, self.kind, self.session = theatre, kind, session
-        command = {"record": ("record", "-q", "--view", "on", *options, "--", *session.command()),
+        command = {"record": ("record", "--view", "on", *options, "--", *session.command()),
                    "attach": ("attach", *options, session.name), "watch": ("watch", *options, session.name),
                    "view": ("view", *options, session.name)}[kind]
         tmux, name = theatre.tmux, f"{kind}-{session.name}{name}"
@@ -242,14 +242,24 @@ class Theatre:
         if not shutil.which("tmux"):
             raise Skip("there is no tmux")
         if not self.tmux:
-            self.ahr.__enter__()
+            if not hasattr(self.ahr, "home"):
+                self.ahr.__enter__()
             self.ahr.env.update(EDITOR=str(self._editor()))
             self.tmux = Control(self.ahr).__enter__()
         return self
 
-    def close(self):
+    def clear(self):
+        """Nobody is left."""
         if self.tmux:
             self.tmux.__exit__()
+        self.tmux = None
+        for pid in self.ahr.processes():
+            kill(pid)
+        wait_for(lambda: not self.ahr.processes())
+
+    def close(self):
+        if hasattr(self.ahr, "home"):
+            self.clear()
             self.ahr.__exit__(SystemExit)
 
     def _editor(self):
@@ -280,17 +290,18 @@ class Theatre:
             for n, (i, label) in actor.SNAPSHOTS.items()))
         return session
 
-    def sit(self, kind, cols, rows, *options, **more):
-        """A new seat, with a session of its own."""
+    def sit(self, kind, cols, rows, size=None):
+        """A new seat, with a session of its own, of another size perhaps."""
+        options = ("--cols", size[0], "--rows", size[1]) if size else ()
         if kind == "view":
-            return Seat(self, kind, cols, rows, self.finished(cols, rows), *options, **more).sees("ready>")
+            return Seat(self, kind, cols, rows, self.finished(*(size or (cols, rows)))).sees("ready>")
         session = self.session()
-        if kind != "record":
-            session.begin(cols, rows)
-            seat = Seat(self, kind, cols, rows, session, *options, **more)
-        else:
-            seat = Seat(self, kind, cols, rows, session, "--name", session.name, *options, **more)
+        if kind == "record":
+            seat = Seat(self, kind, cols, rows, session, "--name", session.name, *options)
             session.is_ready()
+        else:
+            session.begin(*(size or (cols, rows)))
+            seat = Seat(self, kind, cols, rows, session)
         return seat.sees("ready>")
 
     def seat(self, kind, size):
