@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support import actor
 from support.processes import wait_for
-from support.seats import KINDS, LIVE, RATE, Seat, Theatre, scenarios
+from support.seats import KINDS, RATE, Seat, Theatre, scenarios
 from support.tap import run
 
 THEATRE = Theatre(sys.argv[1])
@@ -93,6 +93,19 @@ def percents_are_of_the_lines(s):
     for key in "%p":
         s.say(f"50{key}").at(1 + LAST // 2, 1 + LAST // 2).say(f"100{key}")
         at_end(s).say(key).at(1, 1)
+
+
+@scenario(begins=Seat.look_back)
+def arrows_show_the_rest_of_long_rows(s):
+    text = b"\033[180Gfar away\r\n" + actor.PROMPT
+    if s.kind == "view":
+        other = Seat(THEATRE, s.kind, s.cols, s.rows_n, THEATRE.finished(200, 60, actor.text() + text)).sees("ready>")
+    else:
+        other = THEATRE.sit(s.kind, s.cols, s.rows_n, size=(200, 60))
+        other.session.write(text)
+        other.command("v").until(other.is_back, "review mode")
+    other.say("G").sees_not("far away").type(*["Right"] * 20).sees("far away")
+    other.type(*["Left"] * 20).sees("ready>").sees_not("far away").close()
 
 
 @review()

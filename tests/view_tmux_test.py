@@ -8,7 +8,6 @@ Each scenario is played on recorded, attached and watched sessions, in windows o
 and is mounted where nobody else sees it.
 """
 
-import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -115,10 +114,8 @@ def q_asks_and_may_be_taken_back(s):
         plain(s.command("q").tells("d detach").tells("c cancel").type(key))
 
 
-@scenario()
+@scenario(WATCHED)
 def leaving_leaves_the_session(s):
-    if s.kind == "view":
-        return
     again = Seat(THEATRE, "watch" if s.kind == "watch" else "attach", s.cols, s.rows_n, s.session, name="-again")
     again.sees("ready>")
     for keys in ("d", "qd") if again.kind == "attach" else ("d", "q"):
@@ -171,7 +168,7 @@ def a_session_follows_its_window(s):
         return
     for cols, rows in ((s.cols + 10, s.rows_n + 4), (s.cols - 5, s.rows_n - 2)):
         s.resize(cols, rows)
-        s.until(lambda: pty_size(s) == (cols, rows), f"{cols}x{rows}").until(lambda: "ready>" in s.screen(), "its end")
+        s.until(lambda: pty_size(s) == (cols, rows), f"{cols}x{rows}").sees("ready>")
         s.say(PREFIX).tells("● REC").say("x").until(lambda: "REC" not in s.screen(), "no status line")
 
 
@@ -210,12 +207,15 @@ def a_larger_session_is_cut_and_its_part_is_moved(s):
         other.until(lambda: other.numbers()[0] == actor.ROWS + 3 - 60, "where it is typed")
 
 
-@scenario(WATCHED)
-def arrows_show_the_rest_of_long_rows(s):
-    other = THEATRE.sit(s.kind, s.cols, s.rows_n, size=(200, 60))
-    other.session.write("\r\n\033[180Gfar away\r")
-    other.command("v").until(other.is_back, "review mode").say("G").sees_not("far away")
-    other.type(*["Right"] * 20).sees("far away").type(*["Left"] * 20).sees("ready>").sees_not("far away")
+@scenario(["attach", "watch"])
+def a_window_of_another_size_leaves_the_session_as_it_is(s):
+    other = Seat(THEATRE, s.kind, s.cols, s.rows_n, s.session, name="-resized").sees("ready>")
+    other.resize(s.cols + 20, s.rows_n + 6)
+    other.until(lambda: other.lines()[2].startswith(" " * 9 + "┌") and other.cursor() == (17, 2 + s.rows_n), "a frame")
+    other.resize(s.cols - 10, s.rows_n - 3)
+    other.until(lambda: other.lines()[-1] == "ready>" and other.cursor() == (7, s.rows_n - 4), "a part of it")
+    assert pty_size(s) == (s.cols, s.rows_n)
+    other.close()
 
 
 # -- before it came --
@@ -258,7 +258,7 @@ def is_told(theatre):
     for seat in (*seats, late):
         seat.session.write("more " * 20000)
     for seat in (*seats, late):
-        seat.tells("No space left on dev").until(lambda: "41mNo space" in seat.looks()[-1], lambda: repr(seat.looks()[-1]))
+        seat.tells("No space left on dev").until(lambda: "41mNo space" in seat.looks()[-1], lambda: seat.looks()[-1])
         seat.say(PREFIX + "r").until(lambda: "No space" not in seat.screen(), "it is hidden")
 
 

@@ -56,9 +56,9 @@ def main(folder, count):
         if last in SNAPSHOTS:
             snap(os.environ["AHR_IPC"], *SNAPSHOTS[last])
     os.write(1, PROMPT)
-    (folder / "tty.new").write_text(os.ttyname(0))
-    (folder / "tty.new").rename(folder / "tty")
     with open(folder / "typed", "ab", buffering=0) as log:
+        (folder / "tty.new").write_text(os.ttyname(0))
+        (folder / "tty.new").rename(folder / "tty")
         while data := os.read(0, 65536):
             log.write(data)
             if end := re.search(rb"\x04|\x10([0-9])", data):

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from support import actor
@@ -24,7 +25,7 @@ from support.processes import kill, wait_for
 from support.recorder import Recorder
 from support.sessions import Home, session_id
 from support.tap import Skip, test
-from support.tmux import Program, Tmux
+from support.tmux import SHELL, Program, Tmux
 
 PREFIX, CTRL_ENTER = "\x1d", "\x1b[13;5u"
 LIVE = "record", "attach"
@@ -188,9 +189,6 @@ class Seat(Program):
         return self.until(is_there, f"at line {line} with {top} on top")
 
 
-SHELL = 'told=$1; shift; "$0" "$@"; echo $? >$told.new; mv $told.new $told; exec sleep 1000'
-
-
 class Session:
     """Of the actor: to be recorded, or recorded, under a name."""
 
@@ -223,9 +221,13 @@ class Session:
 
     def folder(self):
         """Where its files are."""
+        return wait_for(self._found, lambda: f"{self.name} is nowhere")
+
+    def _found(self):
         for meta in self.ahr.home.glob("*/*/session.meta.json"):
-            if json.loads(meta.read_text()).get("name") == self.name:
-                return meta.parent
+            with suppress(OSError, ValueError):  # it is being moved, or another one being made
+                if json.loads(meta.read_text()).get("name") == self.name:
+                    return meta.parent
         return None
 
     def lines(self, kind):

@@ -65,7 +65,8 @@ class Window:
         return self.wait_until(lambda: row in self.rows(), row)
 
     def wait_until(self, condition, what=""):
-        return wait_for(condition, lambda: f"{what() if callable(what) else repr(what)} is not there, but:\n{self.screen()}")
+        return wait_for(condition, lambda: f"{what() if callable(what) else repr(what)} is not there, but:\n"
+                                           f"{self.screen()}")
 
     def wait_drawn(self, is_drawn=True):
         """Until the alternate screen is on, or not."""
