@@ -72,15 +72,15 @@ def attached_it_is_the_same_screen_and_its_keys_are_the_sessions():
         other.wait_for("20 80")
         one.wait_drawn()
         one.wait_for("20 80")
-        assert one.rows() == other.rows()
+        assert one.session_rows() == other.session_rows()
         other.type("C-]", "d")
         other.wait_until(lambda: "it goes on" in other.screen())
         other.wait_drawn(False)
         one.wait_drawn(False)
         one.line("clear; stty size")
-        one.wait_until(lambda: one.rows()[:2] == ["30 100", "@"])
+        one.wait_until(lambda: one.session_rows()[:2] == ["30 100", "@"])
         one.line("exit")
-        one.wait_until(lambda: one.rows()[-1] == "$")
+        one.wait_until(lambda: one.session_rows()[-1] == "$")
 
 
 @test
@@ -91,10 +91,10 @@ def a_large_session_is_seen_through_a_window_that_follows_the_cursor():
         window.ahr("attach", sid)
         window.wait_drawn()
         window.line("clear; stty size; seq 30")
-        window.wait_until(lambda: window.rows()[-2:] == ["30", "@"])
-        assert "40 120" not in window.rows()
+        window.wait_until(lambda: window.session_rows()[-2:] == ["30", "@"])
+        assert "40 120" not in window.session_rows()
         window.line("clear; stty size")
-        window.wait_until(lambda: window.rows()[:2] == ["40 120", "@"])
+        window.wait_until(lambda: window.session_rows()[:2] == ["40 120", "@"])
         window.type("C-]", "d")
         window.wait_drawn(False)
         stop(a, sid)
@@ -115,7 +115,7 @@ def a_stopped_client_disturbs_nobody_and_comes_back_to_the_right_picture():
         one.wait_for("done")
         os.kill(stopped, signal.SIGCONT)
         other.wait_for("done")
-        other.wait_until(lambda: other.rows() == one.rows())
+        other.wait_until(lambda: other.session_rows() == one.session_rows())
         other.type("C-]", "d")
         one.type("C-]", "d")
         one.wait_drawn(False)
@@ -140,7 +140,7 @@ def a_suspended_client_leaves_the_terminal_and_is_passing_or_drawing_again():
         other.type("C-]", "d")
         one.wait_drawn(False)
         one.line("exit")
-        one.wait_until(lambda: one.rows()[-1] == "$")
+        one.wait_until(lambda: one.session_rows()[-1] == "$")
 
 
 @test

@@ -58,11 +58,18 @@ class Window:
         return self.tmux.ok("display-message", "-p", "-t", self.target, f"#{{{what}}}").strip()
 
     def rows(self):
-        return inside([row.rstrip() for row in self.screen().splitlines()])
+        return [row.rstrip() for row in self.screen().splitlines()]
+
+    def session_rows(self):
+        """Those of the session that it shows, without a frame around it."""
+        return inside(self.rows())
 
     def wait_for(self, row):
-        """Until one of its rows is this text."""
-        return self.wait_until(lambda: row in self.rows(), row)
+        """Until one of its rows, or of its session's, is this text."""
+        def is_there():
+            rows = self.rows()
+            return row in rows or row in inside(rows)
+        return self.wait_until(is_there, row)
 
     def wait_until(self, condition, what=""):
         return wait_for(condition, lambda: f"{what() if callable(what) else repr(what)} is not there, but:\n"
