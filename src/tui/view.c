@@ -54,8 +54,8 @@ go(struct viewing *v)
 {
     const struct tui_view *opt = v->opt;
     char moment[48];
-    if (!opt->from_ns && !opt->from_byte)
-        return;
+    if (opt->from_byte ? !v->source.term : !opt->from_ns || !v->source.stamps)
+        return; /* nowhere, or it is not known yet where that is */
     if (opt->from_byte)
         snprintf(moment, sizeof(moment), "@%" PRIu64, opt->from_byte);
     else

@@ -205,7 +205,7 @@ tui_viewer_is_open(const struct tui_viewer *v)
 void
 tui_viewer_go(struct tui_viewer *v, const char *moment)
 {
-    if (!v->is_back)
+    if (!v->is_back || !tui_viewer_has_pages(v))
         return;
     tui_viewer_refresh(v);
     v->review.follows = false;

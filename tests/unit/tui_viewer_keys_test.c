@@ -45,14 +45,20 @@ is_text(struct tui_wish wish, const char *text)
 }
 
 static void
-begin(struct scene *s)
+feed_lines(struct scene *s)
 {
-    scene_simple(s, 80, 24);
     for (int i = 0; i < 100; i++) {
         char line[32];
         snprintf(line, sizeof(line), "line %d\r\n", i);
         scene_feed(s, line);
     }
+}
+
+static void
+begin(struct scene *s)
+{
+    scene_simple(s, 80, 24);
+    feed_lines(s);
     scene_feed(s, "\033[?2004h\033[24;1Hlast$ ");
     scene_draw(s);
     scene_is_equal(s);
@@ -367,6 +373,36 @@ a_finished_session_is_looked_back_at(void **state)
     scene_type(&s, "q");
     scene_wishes(&s, TUI_WISH_LEAVE);
     scene_release(&s);
+}
+
+/* … before there was a picture. */
+static void
+it_begins_where_it_is_told_to(void **state)
+{
+    (void)state;
+    struct tui_viewer_options opt = scene_options(80, 24);
+    static const char *const moments[] = { "@500", "0:30" };
+    for (size_t i = 0; i < 2; i++) {
+        struct play_stamps stamps = { 0 };
+        struct scene s;
+        opt.is_live = false;
+        scene_init(&s, 80, 24, &opt);
+        s.source.term = NULL;
+        tui_viewer_go(s.viewer, moments[i]); /* there is nothing to go to */
+        feed_lines(&s);
+        play_stamps_add(&stamps, 500, 31000 * MS);
+        play_stamps_add(&stamps, s.fed, 99000 * MS);
+        s.source.term = s.session;
+        s.source.stamps = &stamps;
+        s.source.start_ts_ns = 1000 * MS;
+        tui_viewer_go(s.viewer, moments[i]);
+        scene_draw(&s);
+        assert_true(scene_has(&s, "line 56") && !scene_has(&s, "line 99"));
+        scene_draw(&s);
+        assert_true(scene_has(&s, "line 56"));
+        play_stamps_release(&stamps);
+        scene_release(&s);
+    }
 }
 
 static void
@@ -909,6 +945,7 @@ main(void)
         cmocka_unit_test(the_prefix_is_known_in_review_mode),
         cmocka_unit_test(review_mode_on_small_terminals),
         cmocka_unit_test(a_finished_session_is_looked_back_at),
+        cmocka_unit_test(it_begins_where_it_is_told_to),
         cmocka_unit_test(the_end_waits_for_those_who_look_back),
         cmocka_unit_test(i_is_an_instruction_about_now),
         cmocka_unit_test(the_answer_is_asked_once_if_it_is_for_all),
