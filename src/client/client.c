@@ -33,11 +33,15 @@ client_say(struct client *c, struct ipc_message m)
 
 /* -- from the host -- */
 
-/* It goes on without a host while somebody looks back. */
+/* It goes on without a host while somebody looks back, who can still say that they are
+ * done. */
 static void
 set_ended(struct client *c, const char *how)
 {
-    c->lingers = show_ended(&c->show, c->result->bytes, how);
+    bool is_looked_at = show_ended(&c->show, c->result->bytes, how);
+    c->lingers = is_looked_at && c->is_input_open && !c->stop_at_ns;
+    if (is_looked_at && !c->lingers)
+        show_finish(&c->show);
     c->has_ended = true;
     c->ended_at_ns = clock_mono_ns();
     telling_finish(c);
