@@ -153,12 +153,17 @@ tui_viewer_refresh(struct tui_viewer *v)
     tui_review_update(&v->review);
 }
 
-/* At once: the review must not look at a model that is gone. */
+/* At once: the review must not look at a model that is gone, be it seen or not. Bells
+ * that it has rung already are no news. */
 void
 tui_viewer_renew(struct tui_viewer *v)
 {
     tui_viewer_touch(v);
-    tui_viewer_refresh(v);
+    v->bells = v->source->term ? term_bells(v->source->term) : 0;
+    if (!v->has_review)
+        return;
+    v->is_touched = false;
+    tui_review_update(&v->review);
 }
 
 static void

@@ -768,6 +768,22 @@ a_session_without_a_picture_is_no_trouble(void **state)
     }
 }
 
+/* … with this on its screen; the old one is gone. */
+static void
+renew(struct scene *s, const char *text)
+{
+    struct term *old = s->session;
+    struct term_options how = term_options_default();
+    how.cols = 80;
+    how.rows = 24;
+    s->session = term_new(&how);
+    assert_non_null(s->session);
+    term_feed(s->session, text, strlen(text), 0);
+    s->source.term = s->session;
+    term_free(old);
+    tui_viewer_renew(s->viewer);
+}
+
 static void
 another_model_is_looked_at_from_then_on(void **state)
 {
@@ -775,20 +791,41 @@ another_model_is_looked_at_from_then_on(void **state)
     struct scene s;
     begin(&s);
     scene_type(&s, PREFIX "v");
-    struct term *old = s.session;
-    struct term_options how = term_options_default();
-    how.cols = 80;
-    how.rows = 24;
-    s.session = term_new(&how);
-    assert_non_null(s.session);
-    term_feed(s.session, "another", 7, 0);
-    s.source.term = s.session;
-    term_free(old);
-    tui_viewer_renew(s.viewer);
+    renew(&s, "another");
     scene_type(&s, "jk");
     assert_true(scene_has(&s, "another"));
     scene_type(&s, "q");
     scene_is_equal(&s);
+    scene_release(&s);
+}
+
+static void
+another_model_is_known_when_nobody_looks_back(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s);
+    scene_type(&s, PREFIX "vq");
+    renew(&s, "another");
+    assert_ptr_equal(s.viewer->review.book.term, s.session);
+    renew(&s, "a third");
+    scene_type(&s, PREFIX "v");
+    assert_true(scene_has(&s, "a third"));
+    scene_release(&s);
+}
+
+static void
+another_model_does_not_ring_again(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s);
+    renew(&s, "another\a\a");
+    scene_draw(&s);
+    assert_null(memchr(s.last.p, '\a', s.last.n));
+    scene_feed(&s, "\a");
+    scene_draw(&s);
+    assert_non_null(memchr(s.last.p, '\a', s.last.n));
     scene_release(&s);
 }
 
@@ -963,6 +1000,8 @@ main(void)
         cmocka_unit_test(a_watcher_needs_no_prefix),
         cmocka_unit_test(a_session_without_a_picture_is_no_trouble),
         cmocka_unit_test(another_model_is_looked_at_from_then_on),
+        cmocka_unit_test(another_model_is_known_when_nobody_looks_back),
+        cmocka_unit_test(another_model_does_not_ring_again),
         cmocka_unit_test(whatever_is_typed_there_is_a_picture),
     };
     return cmocka_run_group_tests_name("tui_viewer_keys", tests, NULL, NULL);
