@@ -25,7 +25,7 @@ from support.queries import mirror_has_seen_all, mirror_of
 from support.recorder import Recorder, records
 from support.tap import Skip, run, test
 from support.terminal import Terminal
-from support.tmux import Tmux
+from support.tmux import Tmux, may_lose_terminals
 
 AHR, MOCK = sys.argv[1], str(Path(sys.argv[2]).resolve())
 DETACH = "\x1dd"
@@ -264,6 +264,7 @@ def one_can_come_to_a_session_in_the_background():
 def one_can_come_back_when_the_window_was_closed():
     need()
     with Recorder(AHR) as a, Tmux(a) as tmux:
+        may_lose_terminals(a)
         first = tmux.program(80, 24, "record", "--detach", "--", "sh", "-c", HUSH)
         first.shows("ready")
         other = tmux.program(80, 24, "attach")
@@ -357,6 +358,7 @@ def what_has_ended_is_not_attached_to():
 def an_attached_window_that_is_closed_or_killed_is_gone():
     need()
     with Recorder(AHR) as a, Tmux(a) as tmux:
+        may_lose_terminals(a)
         first = tmux.program(80, 24, "record", "--", "sh", "-c", SIZES)
         first.shows("ready")
         for leave in (lambda w: w.close(), lambda w: w.kill(), lambda w: w.kill(signal.SIGTERM)):
@@ -453,6 +455,7 @@ def nothing_is_typed_blindly():
 def a_closed_first_window_ends_it_for_all():
     need()
     with Recorder(AHR) as a, Tmux(a) as tmux:
+        may_lose_terminals(a)
         first = tmux.program(80, 24, "record", "--", "sh", "-c", HUSH)
         first.shows("ready")
         other = tmux.program(80, 24, "attach")

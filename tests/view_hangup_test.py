@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.processes import describe, is_gone, stat, wait_for
 from support.recorder import IS_SANITIZED, Recorder
 from support.tap import Skip, run, test
-from support.tmux import Tmux
+from support.tmux import Tmux, may_lose_terminals
 
 AHR = sys.argv[1]
 SOON = 15 if IS_SANITIZED else 5  # seconds; on a machine that has other things to do
@@ -36,6 +36,7 @@ def house():
         raise Skip("there is no tmux")
     with Recorder(AHR) as a:
         a.env["AHR_VIEW"] = "on"
+        may_lose_terminals(a)
         with Tmux(a) as tmux:
             yield a, tmux
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support import panes
-from support.processes import wait_for
+from support.processes import describe, is_gone, wait_for
 from support.recorder import Recorder
 from support.tap import Skip, run, test
 from support.tmux import Tmux, Window
@@ -69,6 +69,8 @@ class Stage:
         self.is_same(is_stretched=True)
         self.a.ok("stop", self.a.live().name)
         wait_for(lambda: not self.a.names("live"))
+        for window in (self.viewed, self.also):
+            wait_for(lambda pid=window.pid: is_gone(pid), lambda: f"they go on: {describe(self.a.processes())}")
         for window in (self.bare, self.viewed, self.also):
             self.tmux.ok("kill-session", "-t", window.target)
 
