@@ -2,21 +2,20 @@
 /*
  * viewer_picture.c -- which picture the viewer makes, and when.
  *
- * Small pictures come at once, large ones 60 times a second at most. An update that the
- * session marks (DECSET 2026) is shown when it is whole, or after a while. Nothing is due
- * by itself but the seconds of a status line, the end of what it tells, and of a key.
+ * After a moment without one, a picture comes at once, so that a key's echo does; else
+ * they come 60 times a second. An update that the session marks (DECSET 2026) is shown
+ * when it is whole, or after a while. Nothing is due by itself but the seconds of a
+ * status line, the end of what it tells, and of a key.
  */
 #include "tui/viewer_priv.h"
 
 #define MS UINT64_C(1000000) /* ns */
 
 enum {
-    FRAME_MS = 16,      /* between pictures … */
-    FRAME_SMALL = 2048, /* … once so many bytes of them were written in that time */
-    PICTURE_COST = 256, /* what each of them counts besides */
-    HOLD_MS = 100,      /* an update that is longer under way is shown as it is */
-    WAIT_MS = 60000,    /* at once */
-    TEXT_MIN = 10,      /* columns beside a gutter, or there is none */
+    FRAME_MS = 16,   /* between pictures */
+    HOLD_MS = 100,   /* an update that is longer under way is shown as it is */
+    WAIT_MS = 60000, /* at once */
+    TEXT_MIN = 10,   /* columns beside a gutter, or there is none */
 };
 
 /* -- when -- */
@@ -39,7 +38,7 @@ is_updating(const struct tui_viewer *v)
 static uint64_t
 picture_due(struct tui_viewer *v, uint64_t now_ns)
 {
-    uint64_t due_ns = v->frame_bytes > FRAME_SMALL ? v->frame_ns + FRAME_MS * MS : now_ns;
+    uint64_t due_ns = v->frame_ns + FRAME_MS * MS;
     if (!is_updating(v))
         v->held_ns = 0;
     else if (!v->held_ns)
@@ -179,19 +178,13 @@ wind_up(struct tui_viewer *v, uint64_t now_ns)
 static int
 draw(struct tui_viewer *v, uint64_t now_ns, struct buf *out)
 {
-    if (now_ns - v->frame_ns >= FRAME_MS * MS) {
-        v->frame_ns = now_ns;
-        v->frame_bytes = 0;
-    }
-    v->frame_bytes += PICTURE_COST;
+    v->frame_ns = now_ns;
     ring(v, out);
     tui_viewer_put_title(v, out);
     bool is_plain = tui_viewer_is_plain(v);
     int r = is_plain ? 0 : paint(v);
-    size_t from = out->n;
     if (!r)
         r = term_canvas_show(&v->canvas, is_plain ? v->source->term : NULL, out);
-    v->frame_bytes += out->n - from;
     v->is_stale = r;
     v->held_ns = 0;
     wind_up(v, now_ns);

@@ -45,8 +45,7 @@ struct tui_viewer {
     bool is_new;        /* no picture has been made yet */
     bool wants_redraw;  /* the terminal may show anything */
     uint64_t bells;     /* of the session's that were passed on */
-    uint64_t frame_ns;  /* since when pictures are counted; monotonic */
-    size_t frame_bytes; /* what they had */
+    uint64_t frame_ns;  /* when the last one was made; monotonic */
     uint64_t held_ns;   /* the session is in the middle of an update since; 0: is not */
     uint64_t second_ns; /* when the time that is told is old; 0: none is */
     struct buf title;   /* the terminal's, as it was set last … */

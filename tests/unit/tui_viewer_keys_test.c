@@ -664,6 +664,7 @@ what_is_told_goes_by_itself(void **state)
     (void)state;
     struct scene s;
     begin(&s);
+    s.now_ns += 16 * MS;
     tui_viewer_tell(s.viewer, "snapshot 12", s.now_ns);
     scene_draw_now(&s);
     assert_true(has_bar(&s, "snapshot 12"));
