@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* viewer_help.c -- which keys there are: a box over the picture, which scrolls where it
- * has no room. */
+/* viewer_help.c -- which keys there are: a box over the picture, as wide as its longest
+ * line, which scrolls where it has no room. */
 #include <stdio.h>
 
 #include "term/text.h"
 #include "tui/viewer_priv.h"
 
-enum { HELP_COLS = 52, LINE_BYTES = 128 };
+enum { LINE_BYTES = 128 };
 
 static const char *const live_help[] = {
     "v [      look back",    "s        snapshot", "i        instruction",
@@ -55,17 +55,42 @@ count_lines(const struct tui_viewer *v)
     return count;
 }
 
+static const char *
+head_of(const struct tui_viewer *v, char room[LINE_BYTES])
+{
+    char name[16];
+    const char *prefix = tui_prefix_name(v->opt.prefix, name);
+    if (v->is_back)
+        return "looking back";
+    if (v->opt.is_watcher || !v->opt.prefix)
+        return "keys";
+    snprintf(room, LINE_BYTES, "%s, then (twice: %s itself)", prefix, prefix);
+    return room;
+}
+
+static unsigned
+widest(struct tui_viewer *v)
+{
+    char room[LINE_BYTES];
+    unsigned cols = term_text_cols(&v->widths, term_text(head_of(v, room)));
+    for (const char *const *line = help_of(v); *line; line++) {
+        unsigned more = term_text_cols(&v->widths, term_text(*line));
+        cols = more > cols ? more : cols;
+    }
+    return cols;
+}
+
 /* A box of so many rows and columns, its frame included. */
 struct box {
     unsigned top, left, rows, cols;
 };
 
 static struct box
-place(const struct tui_viewer *v)
+place(struct tui_viewer *v)
 {
     unsigned cols = term_cols(v->canvas.want), rows = term_rows(v->canvas.want);
     rows -= rows > 4; /* the status line stays */
-    struct box b = { .rows = count_lines(v) + 2, .cols = HELP_COLS };
+    struct box b = { .rows = count_lines(v) + 2, .cols = widest(v) + 2 };
     b.rows = b.rows < rows ? b.rows : rows;
     b.cols = b.cols < cols ? b.cols : cols;
     b.top = (rows - b.rows) / 2;
@@ -99,16 +124,9 @@ put_text(struct tui_viewer *v, const struct box *b, unsigned row, const char *te
 static void
 put_head(struct tui_viewer *v, const struct box *b, struct buf *out)
 {
-    char text[LINE_BYTES], name[16];
-    const char *prefix = tui_prefix_name(v->opt.prefix, name);
-    if (v->is_back)
-        snprintf(text, sizeof(text), "looking back");
-    else if (v->opt.is_watcher || !v->opt.prefix)
-        snprintf(text, sizeof(text), "keys");
-    else
-        snprintf(text, sizeof(text), "%s, then (twice: %s itself)", prefix, prefix);
+    char room[LINE_BYTES];
     buf_puts(out, "\033[1m");
-    put_text(v, b, 0, text, out);
+    put_text(v, b, 0, head_of(v, room), out);
     buf_puts(out, "\033[22m");
 }
 

@@ -259,6 +259,21 @@ help_stands_over_the_picture(void **state)
 }
 
 static void
+no_line_of_the_help_is_cut_where_there_is_room(void **state)
+{
+    (void)state;
+    static const char *const keys[] = { PREFIX "?", PREFIX "vh" };
+    for (size_t i = 0; i < 2; i++) {
+        struct scene s;
+        scene_simple(&s, 54, 40);
+        scene_type(&s, keys[i]);
+        assert_true(scene_has(&s, "q closes") && !scene_has(&s, "…"));
+        assert_int_equal(scene_has(&s, "snapshot, instruction before, after"), i);
+        scene_release(&s);
+    }
+}
+
+static void
 help_scrolls_where_there_is_no_room(void **state)
 {
     (void)state;
@@ -978,6 +993,7 @@ main(void)
         cmocka_unit_test(s_asks_for_a_label),
         cmocka_unit_test(the_prefix_is_known_in_any_form),
         cmocka_unit_test(help_stands_over_the_picture),
+        cmocka_unit_test(no_line_of_the_help_is_cut_where_there_is_room),
         cmocka_unit_test(help_scrolls_where_there_is_no_room),
         cmocka_unit_test(looking_back_and_live_again),
         cmocka_unit_test(the_prefix_is_known_in_review_mode),
