@@ -6,36 +6,71 @@
 #include "tui/page_priv.h"
 #include "tui/status_priv.h"
 
-enum {
-    CYAN = 6,
-    YELLOW = 3,
-    TEXT_MIN = 12, /* columns of a text that is cut: with fewer, the number goes */
-};
+enum { CYAN = 6, YELLOW = 3 };
 
-/* What stands behind the text; it stays when there is little room. */
-static void
-put_tail(const struct tui_review *r, const struct play_event *event, struct buf *out)
+static bool
+has_time(const struct tui_review *r, const struct play_event *event)
 {
-    uint64_t start = r->source->start_ts_ns;
-    buf_puts(out, "\"");
-    if (event->kind == PLAY_SNAPSHOT && start && event->ts_ns >= start) {
-        buf_puts(out, " ");
-        tui_status_time(event->ts_ns - start, false, out);
-    }
-    buf_puts(out, " ──");
+    return r->source->start_ts_ns && event->ts_ns >= r->source->start_ts_ns;
 }
 
-/* Its columns. */
-static unsigned
-put_head(struct tui_review *r, const struct play_event *event, bool has_number,
+/* What stands behind a text; it stays when there is little room, but for a number that
+ * tells people nothing. */
+static void
+put_tail(const struct tui_review *r, const struct play_event *event, bool has_id,
          struct buf *out)
 {
     bool is_snapshot = event->kind == PLAY_SNAPSHOT;
-    buf_puts(out, is_snapshot ? "── ◆ " : "── ✎ ");
-    if (is_snapshot && has_number)
-        buf_printf(out, "snapshot %" PRIu64 " ", event->id);
     buf_puts(out, "\"");
-    return term_text_cols(&r->widths, (struct view){ out->p, out->n });
+    if (is_snapshot && has_time(r, event)) {
+        buf_puts(out, "  ");
+        tui_status_time(event->ts_ns - r->source->start_ts_ns, false, out);
+    }
+    if (is_snapshot && has_id)
+        buf_printf(out, "  snapshot %" PRIu64, event->id);
+    if (!is_snapshot && event->is_delivered)
+        buf_puts(out, " (typed)");
+    buf_puts(out, " ──");
+}
+
+static unsigned
+cols_of(struct tui_review *r, const struct buf *text)
+{
+    return term_text_cols(&r->widths, (struct view){ text->p, text->n });
+}
+
+/* The text in its quotes, with what stands around it, on so many columns. */
+static void
+put_text(struct tui_review *r, const struct play_event *event, unsigned cols,
+         struct buf *out)
+{
+    AUTO(buf) tail = { 0 };
+    unsigned text = term_text_cols(&r->widths, event->text);
+    buf_puts(out, event->kind == PLAY_SNAPSHOT ? "── ◆ \"" : "── ✎ \"");
+    unsigned used = cols_of(r, out);
+    put_tail(r, event, true, &tail);
+    if (used + text + cols_of(r, &tail) > cols) {
+        buf_clear(&tail);
+        put_tail(r, event, false, &tail);
+    }
+    used += cols_of(r, &tail);
+    if (cols > used)
+        term_text_put(&r->widths, event->text, cols - used, out);
+    else
+        buf_puts(out, "…");
+    buf_append(out, tail.p, tail.n);
+}
+
+/* A snapshot that nobody has named. */
+static void
+put_number(const struct tui_review *r, const struct play_event *event, struct buf *out)
+{
+    buf_printf(out, "── ◆ snapshot %" PRIu64, event->id);
+    if (has_time(r, event)) {
+        buf_puts(out, " ");
+        tui_status_time(event->ts_ns - r->source->start_ts_ns, false, out);
+    }
+    buf_puts(out, " ──");
 }
 
 void
@@ -45,20 +80,10 @@ tui_page_badge(struct tui_brush *b, struct tui_review *r, const struct play_even
     struct term_style style = { .fg = TERM_COLOUR(TERM_COLOUR_INDEX,
                                                   is_snapshot ? CYAN : YELLOW) };
     AUTO(buf) text = { 0 };
-    AUTO(buf) tail = { 0 };
-    put_tail(r, event, &tail);
-    unsigned behind = term_text_cols(&r->widths, (struct view){ tail.p, tail.n });
-    unsigned used = put_head(r, event, true, &text) + behind;
-    unsigned want = term_text_cols(&r->widths, event->text);
-    if (want && b->cols < used + (want < TEXT_MIN ? want : TEXT_MIN)) {
-        buf_clear(&text);
-        used = put_head(r, event, false, &text) + behind;
-    }
-    if (b->cols > used)
-        term_text_put(&r->widths, event->text, b->cols - used, &text);
+    if (is_snapshot && !event->text.n)
+        put_number(r, event, &text);
     else
-        buf_puts(&text, "…");
-    buf_append(&text, tail.p, tail.n);
+        put_text(r, event, b->cols, &text);
     if (!text.failed)
         tui_brush_text(b, 0, (struct view){ text.p, text.n }, &style);
 }

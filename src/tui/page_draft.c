@@ -67,12 +67,13 @@ put_title(struct tui_review *r, struct buf *out)
         buf_puts(out, ", no snapshot yet");
         return;
     }
-    buf_printf(out, ", at snapshot %" PRIu64, r->draft_snapshot_id);
     if (snapshot->text.n) {
-        buf_puts(out, " \"");
+        buf_puts(out, ", at \"");
         term_text_put(&r->widths, snapshot->text, UINT16_MAX, out);
         buf_puts(out, "\"");
     }
+    buf_printf(out, ", %ssnapshot %" PRIu64, snapshot->text.n ? "" : "at ",
+               r->draft_snapshot_id);
 }
 
 static void

@@ -310,15 +310,36 @@ badges_tell_of_events_in_clean_text(void **state)
     add_event(&s, PLAY_INSTRUCTION, 4, "use\ntabs");
     draw(&s, 40, 4);
     is_row(&s, 0, "one");
-    is_row(&s, 1, "── ◆ snapshot 12 \"a [31mlabel\" 12:34 ──");
+    is_row(&s, 1, "── ◆ \"a [31mlabel\"  12:34 ──");
     is_row(&s, 2, "── ✎ \"use tabs\" ──");
     is_row(&s, 3, "two");
-    draw(&s, 32, 4);
-    is_row(&s, 1, "── ◆ \"a [31mlabel\" 12:34 ──"); /* what it is called says more */
-    draw(&s, 20, 4);
-    is_row(&s, 1, "── ◆ \"a […\" 12:34 ──");
+    draw(&s, 41, 4);
+    is_row(&s, 1, "── ◆ \"a [31mlabel\"  12:34  snapshot 12 ──");
+    draw(&s, 22, 4);
+    is_row(&s, 1, "── ◆ \"a [3…\"  12:34 ──");
     draw(&s, 10, 4);
-    is_row(&s, 1, "── ◆ \"…\" 1");
+    is_row(&s, 1, "── ◆ \"…\"");
+    scene_release(&s);
+}
+
+static void
+badges_tell_what_has_no_name_and_what_was_typed(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_init(&s, 40, 3, "one\r\ntwo");
+    add_event(&s, PLAY_SNAPSHOT, 4, "");
+    struct play_event typed = { .kind = PLAY_INSTRUCTION,
+                                .anchor_byte = 4,
+                                .snapshot_id = PLAY_NONE,
+                                .is_delivered = true,
+                                .text = { (const uint8_t *)"use tabs", 8 } };
+    assert_int_equal(play_events_add(&s.events, &typed), 0);
+    draw(&s, 40, 4);
+    is_row(&s, 1, "── ◆ snapshot 12 12:34 ──");
+    is_row(&s, 2, "── ✎ \"use tabs\" (typed) ──");
+    draw(&s, 22, 4);
+    is_row(&s, 2, "── ✎ \"use…\" (typed) ──");
     scene_release(&s);
 }
 
@@ -391,6 +412,28 @@ a_draft_stands_in_a_box_and_what_follows_is_faint(void **state)
 }
 
 static void
+a_drafts_title_tells_of_the_snapshot_by_its_name(void **state)
+{
+    (void)state;
+    static const char *const labels[] = { "", "before tests" };
+    static const char *const titles[] = {
+        "┌─ instruction after line 1, at snapshot 12 ─────────────────┐",
+        "┌─ instruction after line 1, at \"before tests\", snapshot 12 ─┐",
+    };
+    for (size_t i = 0; i < 2; i++) {
+        struct scene s;
+        scene_init(&s, 62, 6, "one\r\ntwo");
+        add_event(&s, PLAY_SNAPSHOT, 3, labels[i]);
+        draw(&s, 62, 9);
+        tui_review_go(&s.review, 0, false);
+        tui_review_draft(&s.review, false);
+        draw(&s, 62, 9);
+        is_row(&s, 1, titles[i]);
+        scene_release(&s);
+    }
+}
+
+static void
 a_long_draft_shows_what_is_around_its_cursor(void **state)
 {
     (void)state;
@@ -449,9 +492,11 @@ main(void)
         cmocka_unit_test(what_was_on_the_alternate_screen_is_slightly_marked),
         cmocka_unit_test(the_gutter_tells_time_and_byte),
         cmocka_unit_test(badges_tell_of_events_in_clean_text),
+        cmocka_unit_test(badges_tell_what_has_no_name_and_what_was_typed),
         cmocka_unit_test(sides_stand_left_and_right_of_it),
         cmocka_unit_test(older_rows_that_are_being_read_are_told),
         cmocka_unit_test(a_draft_stands_in_a_box_and_what_follows_is_faint),
+        cmocka_unit_test(a_drafts_title_tells_of_the_snapshot_by_its_name),
         cmocka_unit_test(a_long_draft_shows_what_is_around_its_cursor),
         cmocka_unit_test(nothing_leaves_a_page_of_any_size),
     };
