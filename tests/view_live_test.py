@@ -211,4 +211,15 @@ def a_terminal_that_is_too_small_is_not_taken_by_itself():
             assert (b"\x1b[?1049h" in terminal.settle()) == is_viewed
 
 
+@test
+def a_terminal_that_cannot_draw_is_not_taken_by_itself():
+    with Recorder(AHR) as a:
+        for view, is_viewed in (("auto", False), ("on", True)):
+            terminal = a.terminal()
+            client = a.on(terminal, "record", "-q", "--view", view, "--", "echo", "text", env={"TERM": "dumb"},
+                          stderr=a.log())
+            a.ends(client, 0)
+            assert (b"\x1b[?1049h" in terminal.settle()) == is_viewed
+
+
 run()

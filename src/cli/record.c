@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -316,11 +318,21 @@ find_size(struct record *rec)
     rec->host.has_fixed_rows = rec->args->rows;
 }
 
+/* A terminal that a picture can be drawn on, and seen. */
+static bool
+is_terminal_fit(void)
+{
+    uint16_t cols = 0, rows = 0;
+    const char *term = getenv("TERM");
+    pty_size(STDOUT_FILENO, &cols, &rows);
+    return cols >= VIEW_COLS_MIN && rows >= VIEW_ROWS_MIN &&
+           !(term && !strcmp(term, "dumb"));
+}
+
 /* Is it shown by the viewer, or are its bytes passed as they are? */
 static int
 find_view(struct record *rec, struct err *err)
 {
-    uint16_t cols = 0, rows = 0;
     bool has_terminals = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     int view = rec->args->view,
         r = cli_viewing_prefix(&rec->args->viewing, &rec->prefix, err);
@@ -329,10 +341,8 @@ find_view(struct record *rec, struct err *err)
     if (view == VIEW_ON && !has_terminals)
         return err_set(err, ERR_USAGE,
                        "--view on: standard input and output must be a terminal");
-    pty_size(STDOUT_FILENO, &cols, &rows);
-    bool has_room = cols >= VIEW_COLS_MIN && rows >= VIEW_ROWS_MIN;
     rec->host.is_viewed = has_terminals && rec->tty.fd >= 0 &&
-                          (has_room || view == VIEW_ON);
+                          (view == VIEW_ON || is_terminal_fit());
     return 0;
 }
 
