@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
 from support.mounts import mounted, own_mounts, sh
 from support.processes import wait_for
-from support.public_ipc import Peer, snapshot
+from support.public_ipc import ANCHOR, DONE, REFUSED, Peer, frame, snapshot
 from support.tap import Skip, run, test
 
 AHR = sys.argv[1]
@@ -295,6 +295,21 @@ def replies_wait_for_a_slow_disk_in_order():
             assert time.monotonic() - since > 0.2, "the disk cannot have it yet"
             assert [peer.done().id for _ in range(1, 6000)] == [*range(1, 6000)]
             asked.join()
+        rec.go("on")
+        rec.end()
+
+
+@test_preloaded
+def a_refusal_waits_for_the_replies_before_it():
+    env = {"LD_PRELOAD": SHIM, "FAULT_CALL": "fdatasync", "FAULT_AT": "1", "FAULT_MS": "300"}
+    with Ahr(AHR) as a, Recording(a, 1, "on", env=env) as rec:
+        rec.has_shown(1)
+        with Peer(rec.folder() / "ipc.sock") as peer:
+            peer.send(snapshot(1) + snapshot(2, b"\x07") + frame(ANCHOR) + snapshot(3))
+            told = [peer.receive() for _ in range(4)]
+        assert [selector for selector, _ in told] == [DONE, REFUSED, DONE, DONE], told
+        assert b"the label is not UTF-8" in told[1][1]
+        assert [int.from_bytes(told[n][1][:8], "little") for n in (0, 2, 3)] == [1, 0, 3]
         rec.go("on")
         rec.end()
 

@@ -79,9 +79,9 @@ host_dismiss_taker(struct host *h)
 {
     if (!h->taker)
         return;
-    host_reply(h, h->taker,
-               (struct ipc_message){
-                   .selector = IPC_DONE,
-                   .field = { 0, h->recorder.byte_off, h->meta.ended_at_ns } });
+    conn_send(h->taker, &(struct ipc_message){
+                            .selector = IPC_DONE,
+                            .field = { 0, h->recorder.byte_off, h->meta.ended_at_ns } });
+    conn_flush(h->taker, &h->reel);
     host_drop_conn(h, h->taker);
 }

@@ -62,8 +62,9 @@ struct debt {
 /* A reply that waits for the disk. */
 struct owed {
     uint32_t number;
-    uint64_t ticket;
-    struct ipc_message m;
+    uint64_t ticket;      /* 0: waits for those before it alone */
+    struct ipc_message m; /* of a refusal, with its text in: */
+    char why[128];
 };
 
 struct host {
@@ -252,8 +253,10 @@ void host_watch_mirror(struct host *h);
 /* -- requests.c -- */
 
 void host_handle(struct host *h, struct conn *c, const struct ipc_message *m);
+/* An answer; behind those that this one is still to get: they come in the order in which
+ * they were asked for. Text in it is the host's. */
 void host_reply(struct host *h, struct conn *c, struct ipc_message m);
-/* An error that is no reason to part. */
+/* The same: an error that is no reason to part. */
 void host_deny(struct host *h, struct conn *c, const char *why);
 /* It has asked for something that it may not have, or cannot be understood. */
 void host_refuse(struct host *h, struct conn *c, const char *why);
@@ -270,6 +273,8 @@ void host_tell_anchor(struct host *h, struct conn *c, const struct ipc_message *
 void host_take_instruction(struct host *h, struct conn *c, const struct ipc_message *m);
 /* The disk has synced: sends the replies that waited for it. */
 void host_pay(struct host *h, bool is_all);
+/* One that goes behind those that this client is owed; false: no memory. */
+bool host_queue_reply(struct host *h, struct conn *c, struct ipc_message m);
 
 /* -- auto.c -- */
 

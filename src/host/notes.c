@@ -22,17 +22,46 @@ struct anchor {
 
 /* -- replies that wait for the disk -- */
 
+static bool
+add_owed(struct host *h, struct conn *c, const struct owed *owed)
+{
+    if (buf_append(&h->owed, owed, sizeof(*owed)) < 0) {
+        h->owed.failed = 0;
+        return false;
+    }
+    c->waiting_replies++;
+    return true;
+}
+
 static void
 owe(struct host *h, struct conn *c, int lines_fd, struct ipc_message m)
 {
-    struct owed owed = { c->number, 0, m };
+    struct owed owed = { .number = c->number, .m = m };
     owed.ticket = tape_writer_want_sync(h->recorder.tape, lines_fd);
-    if (buf_append(&h->owed, &owed, sizeof(owed)) < 0) {
+    if (add_owed(h, c, &owed))
+        host_pay(h, false);
+    else
         host_deny(h, c, "no memory: it was noted, and may not be on the disk yet");
-        return;
-    }
-    c->waiting_replies++;
-    host_pay(h, false);
+}
+
+bool
+host_queue_reply(struct host *h, struct conn *c, struct ipc_message m)
+{
+    struct owed owed = { .number = c->number, .m = m };
+    if (m.selector == IPC_REFUSED)
+        snprintf(owed.why, sizeof(owed.why), "%.*s", (int)m.bytes.n,
+                 (const char *)m.bytes.p);
+    return add_owed(h, c, &owed);
+}
+
+static void
+pay(struct host *h, struct conn *c, struct owed *owed)
+{
+    if (owed->m.selector == IPC_REFUSED)
+        owed->m.bytes = (struct view){ (const uint8_t *)owed->why, strlen(owed->why) };
+    c->waiting_replies--;
+    conn_send(c, &owed->m);
+    conn_flush(c, &h->reel);
 }
 
 void
@@ -47,10 +76,8 @@ host_pay(struct host *h, bool is_all)
         if (owed.ticket > done)
             break;
         struct conn *c = host_find_conn(h, owed.number);
-        if (!c)
-            continue;
-        c->waiting_replies--;
-        host_reply(h, c, owed.m);
+        if (c)
+            pay(h, c, &owed);
     }
     if (at && at < h->owed.n)
         memmove(h->owed.p, h->owed.p + at, h->owed.n - at);

@@ -15,6 +15,8 @@ enum { SUBSCRIBERS_MAX = 256, SIDE_MAX = 10000 };
 void
 host_reply(struct host *h, struct conn *c, struct ipc_message m)
 {
+    if (c->waiting_replies && host_queue_reply(h, c, m))
+        return;
     conn_send(c, &m);
     conn_flush(c, &h->reel);
 }
@@ -22,8 +24,9 @@ host_reply(struct host *h, struct conn *c, struct ipc_message m)
 void
 host_deny(struct host *h, struct conn *c, const char *why)
 {
-    conn_send_text(c, IPC_REFUSED, why);
-    conn_flush(c, &h->reel);
+    host_reply(h, c,
+               (struct ipc_message){ .selector = IPC_REFUSED,
+                                     .bytes = { (const uint8_t *)why, strlen(why) } });
 }
 
 void
@@ -35,7 +38,8 @@ host_refuse(struct host *h, struct conn *c, const char *why)
     }
     c->is_leaving = true;
     c->leave_ns = clock_mono_ns();
-    host_deny(h, c, why);
+    conn_send_text(c, IPC_REFUSED, why); /* the last word, whatever is still owed */
+    conn_flush(c, &h->reel);
 }
 
 /* -- clients -- */
