@@ -274,10 +274,10 @@ step(struct client *c)
     bool reads_host = fds[LINK].events & POLLIN;
     int n = pty_signals_poll(fds, FDS, wait_ms(c, now_ns));
     client_handle_signals(c);
+    if (!c->is_done)
+        show_read_on(&c->show, n || c->has_more, clock_mono_ns());
     if (c->has_more && !c->is_done)
         read_host(c);
-    else if (n == 0 && !c->is_done)
-        show_idle(&c->show, clock_mono_ns());
     if (n <= 0 || c->is_done)
         return;
     if (fds[OUT].revents && !wants_room)

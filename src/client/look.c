@@ -197,12 +197,13 @@ lose_past(struct look *l)
 }
 
 void
-look_idle(struct look *l, uint64_t now_ns)
+look_read_on(struct look *l, bool is_busy, uint64_t now_ns)
 {
-    if (!look_is_on(l) || past_wait_ms(&l->past, now_ns))
+    if (!look_is_on(l) || past_wait_ms(&l->past, now_ns) ||
+        (is_busy && !past_is_due(&l->past, now_ns)))
         return;
     unsigned before = l->source.permille;
-    int r = past_read(&l->past, l->model->off, now_ns);
+    int r = past_read(&l->past, l->model->off, is_busy, now_ns);
     if (r > 0)
         take_past(l);
     else if (r < 0)

@@ -52,12 +52,12 @@ void look_drop(struct look *l);
 
 /* -- the loop -- */
 
-/* How long until look_step() or look_idle() has something to do; < 0: for ever.
+/* How long until look_step() or look_read_on() has something to do; < 0: for ever.
  * may_draw: the terminal takes pictures. */
 int look_wait_ms(struct look *l, bool may_draw, uint64_t now_ns);
 /* Appends a picture, if one is due. */
 void look_step(struct look *l, bool may_draw, uint64_t now_ns, struct buf *out);
-/* Nothing else is to be done. */
-void look_idle(struct look *l, uint64_t now_ns);
+/* Older rows, for some ms; is_busy: other work waits. */
+void look_read_on(struct look *l, bool is_busy, uint64_t now_ns);
 
 #endif

@@ -7,7 +7,9 @@
 
 enum {
     SLICE_MS = 8,
-    PIECE = 64 << 10, /* of data, between two looks at the clock */
+    BUSY_SLICE_MS = 4, /* … while there is other work, */
+    BUSY_REST_MS = 20, /* … and so often */
+    PIECE = 64 << 10,  /* of data, between two looks at the clock */
     STALL_MS = 100,
     STALLS_MAX = 50, /* then bytes are missing in the recording */
 };
@@ -54,13 +56,21 @@ stall(struct past *p, uint64_t now_ns)
     return ++p->stalls < STALLS_MAX ? 0 : -ENODATA;
 }
 
+bool
+past_is_due(const struct past *p, uint64_t now_ns)
+{
+    return now_ns - p->read_ns >= BUSY_REST_MS * NS_A_MS;
+}
+
 int
-past_read(struct past *p, uint64_t until_byte, uint64_t now_ns)
+past_read(struct past *p, uint64_t until_byte, bool is_busy, uint64_t now_ns)
 {
     uint64_t from = play_roll_byte(p->roll);
+    uint64_t slice_ns = (is_busy ? BUSY_SLICE_MS : SLICE_MS) * NS_A_MS;
     int r = 1;
     p->stalled_ns = 0;
-    while (r > 0 && clock_mono_ns() - now_ns < SLICE_MS * NS_A_MS)
+    p->read_ns = now_ns;
+    while (r > 0 && clock_mono_ns() - now_ns < slice_ns)
         r = play_roll_read(p->roll, until_byte, PIECE);
     if (r < 0)
         return r;

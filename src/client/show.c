@@ -319,9 +319,9 @@ show_step(struct show *s, uint64_t now_ns)
 }
 
 void
-show_idle(struct show *s, uint64_t now_ns)
+show_read_on(struct show *s, bool is_busy, uint64_t now_ns)
 {
-    look_idle(&s->look, now_ns);
+    look_read_on(&s->look, is_busy, now_ns);
 }
 
 int

@@ -75,8 +75,8 @@ void show_leave(struct show *s, bool is_clean);
 
 /* Does what is due. Call it before each poll(). */
 void show_step(struct show *s, uint64_t now_ns);
-/* Nothing has happened, and nothing is due. */
-void show_idle(struct show *s, uint64_t now_ns);
+/* What may take its time; after each poll(). is_busy: something else has happened. */
+void show_read_on(struct show *s, bool is_busy, uint64_t now_ns);
 /* How long until one of them must be called again; < 0: for ever. */
 int show_wait_ms(struct show *s, uint64_t now_ns);
 /* Is it worth while to ask whether the terminal takes something? */

@@ -130,16 +130,16 @@ start(struct scene *s, enum client_kind kind, bool is_terminal, bool is_alive)
 
 /* -- looking on -- */
 
-/* Lets the client do something. */
+/* Lets the client do something, for so long. */
 static void
-look(struct scene *s)
+look_for(struct scene *s, int ms)
 {
     static uint8_t bytes[65536];
     struct pollfd fds[] = { { .fd = s->link, .events = POLLIN },
                             { .fd = s->is_deaf ? -1 : s->out, .events = POLLIN } };
     if (clock_mono_ns() > s->deadline_ns)
         fail_msg("waited in vain");
-    poll(fds, 2, 100);
+    poll(fds, 2, ms);
     ssize_t n = fds[0].revents ? recv(s->link, bytes, sizeof(bytes), MSG_DONTWAIT) : 0;
     if (n > 0)
         buf_append(&s->in, bytes, (size_t)n);
@@ -148,6 +148,12 @@ look(struct scene *s)
         return;
     buf_append(&s->seen, bytes, (size_t)n);
     term_feed(s->outer, bytes, (size_t)n, 0);
+}
+
+static void
+look(struct scene *s)
+{
+    look_for(s, 100);
 }
 
 /* The next message of the client; the one before is gone then. */
@@ -188,20 +194,24 @@ shows(struct scene *s, unsigned row, const char *text)
 }
 
 /* Somewhere: in a frame, in the status line. */
+static bool
+is_told(struct scene *s, const char *text)
+{
+    struct term_line line = { 0 };
+    bool is_there = false;
+    for (unsigned row = 0; row < term_rows(s->outer) && !is_there; row++) {
+        term_line_at(s->outer, term_scrollback_count(s->outer) + row, &line);
+        is_there = strstr(buf_str(&line.text), text);
+    }
+    term_line_release(&line);
+    return is_there;
+}
+
 static void
 tells(struct scene *s, const char *text)
 {
-    struct term_line line = { 0 };
-    bool is_told = false;
-    while (!is_told) {
-        for (unsigned row = 0; row < term_rows(s->outer) && !is_told; row++) {
-            term_line_at(s->outer, term_scrollback_count(s->outer) + row, &line);
-            is_told = strstr(buf_str(&line.text), text);
-        }
-        if (!is_told)
-            look(s);
-    }
-    term_line_release(&line);
+    while (!is_told(s, text))
+        look(s);
 }
 
 static void
@@ -696,31 +706,66 @@ a_bad_picture_is_made_from_the_recording(void **state)
     ends(&s, CLIENT_ENDED);
 }
 
+/* A client that came after so many lines, and is shown the last of them. */
+static void
+come_late(struct scene *s, int lines)
+{
+    AUTO(buf) text = { 0 };
+    AUTO(buf) picture = { 0 };
+    struct term_options how = term_options_default();
+    struct term *t = term_new(&how);
+    start(s, CLIENT_ATTACH, true, true);
+    hear(s, IPC_SUBSCRIBE);
+    for (int i = 0; i < lines; i++) {
+        buf_printf(&text, "line %d\r\n", i);
+        if (text.n < 10000 && i < lines - 50)
+            continue;
+        record(s, buf_str(&text));
+        if (i >= lines - 50)
+            term_feed(t, text.p, text.n, s->off - text.n);
+        buf_clear(&text);
+    }
+    join(s);
+    assert_int_equal(term_snapshot(t, true, &picture), 0);
+    term_free(t);
+    say(s, (struct ipc_message){ .selector = IPC_PICTURE,
+                                 .field = { s->off, 1 },
+                                 .bytes = { picture.p, picture.n } });
+}
+
 static void
 older_lines_come_from_the_recording(void **state)
 {
     (void)state;
     struct scene s;
-    char text[32];
-    start(&s, CLIENT_ATTACH, true, true);
-    hear(&s, IPC_SUBSCRIBE);
-    for (int i = 0; i < 100; i++) {
-        snprintf(text, sizeof(text), "line %d\r\n", i);
-        record(&s, text);
-    }
-    join(&s);
-    struct term_options how = term_options_default();
-    AUTO(buf) picture = { 0 };
-    struct term *t = term_new(&how);
-    term_feed(t, "line 99\r\n", 9, s.off - 9);
-    assert_int_equal(term_snapshot(t, true, &picture), 0);
-    term_free(t);
-    say(&s, (struct ipc_message){ .selector = IPC_PICTURE,
-                                  .field = { s.off, 1 },
-                                  .bytes = { picture.p, picture.n } });
+    come_late(&s, 100);
     shows(&s, 22, "line 99");
     type(&s, "\035vg");
     shows(&s, 0, "line 0");
+    type(&s, "q\035d");
+    hear(&s, IPC_DETACH);
+    ends(&s, CLIENT_DETACHED);
+}
+
+/* It has something else to do all the time: it is told of sizes faster than it can take
+ * them. */
+static void
+older_lines_come_whatever_else_does(void **state)
+{
+    (void)state;
+    struct scene s;
+    AUTO(buf) many = { 0 };
+    for (unsigned i = 0; i < 3000; i++) {
+        struct ipc_message m = { .selector = IPC_STAGE,
+                                 .field = { COLS, ROWS - i % 2, 1, IPC_NONE } };
+        assert_int_equal(ipc_message_put(&many, &m, IPC_TO_CLIENT), 0);
+    }
+    come_late(&s, 200000);
+    type(&s, "\035vg");
+    while (!is_told(&s, "line 0")) {
+        assert_int_equal(send(s.link, many.p, many.n, MSG_NOSIGNAL), many.n);
+        look_for(&s, 0);
+    }
     type(&s, "q\035d");
     hear(&s, IPC_DETACH);
     ends(&s, CLIENT_DETACHED);
@@ -945,6 +990,7 @@ main(void)
         KIT_IN_DIR(a_picture_is_what_it_begins_with),
         KIT_IN_DIR(a_bad_picture_is_made_from_the_recording),
         KIT_IN_DIR(older_lines_come_from_the_recording),
+        KIT_IN_DIR(older_lines_come_whatever_else_does),
         KIT_IN_DIR(attached_it_tells_its_size),
         KIT_IN_DIR(attached_it_catches_up_after_a_skip),
         KIT_IN_DIR(one_that_is_refused_leaves_the_screen_alone),
