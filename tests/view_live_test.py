@@ -20,6 +20,8 @@ from support.tap import run, test
 AHR = sys.argv[1]
 LINES = 15000 if IS_SANITIZED else 30000  # more than the mirror has
 PREFIX = "\x1d"
+WIDE = "row %.0f of many " + "x" * 60
+MANY = 220000 if IS_SANITIZED else 300000  # more than 16 MiB of them: not all are read again at once
 TALK = "seq -f 'row %.0f of many' {}; printf 'ready '; read x; exit ${{x:-0}}"
 
 
@@ -89,6 +91,104 @@ def lines_go_on_behind_those_from_before():
         first.type("one\r", "two\r").shows("then two")
         late.type("/then one\r").shows("then one").type("q", PREFIX + "d").ends(0)
         first.type("\x04").ends(0)
+
+
+@test
+def lines_from_before_come_while_others_pour_in():
+    with Recorder(AHR) as a:
+        script = f"seq -f 'row %.0f of many' {LINES}; echo ready; exec yes 'and one more of these'"
+        first = View(a, "record", "--view", "on", "--", "sh", "-c", script).shows("and one more")
+        late = View(a, "view", "last").type("g").shows("row 1 of many", 0)
+        late.type("q", "q").ends(0)
+        first.type("\x03")
+        first.client.wait(60)
+
+
+@test
+def lines_from_before_come_although_the_session_ends():
+    with Recorder(AHR) as a:
+        first = View(a, "record", "--view", "on", "--", "sh", "-c", f"seq -f '{WIDE}' 60000; printf ready; read x")
+        first.shows("ready")
+        late = View(a, "view", "last")
+        late.terminal.wait_for(b"\x1b[?1049h")
+        kill(late.client.pid, signal.SIGSTOP)
+        first.type("\r").ends(0)
+        kill(late.client.pid, signal.SIGCONT)
+        late.shows("exit 0").type("g").shows("row 1 of many", 0).type("q").ends(0)
+
+
+# -- somebody else has the terminal --
+
+class Job(View):
+    """The same under a shell with job control."""
+
+    def __init__(self, a, *words):
+        self.a, self.terminal = a, a.terminal()
+        self.shell = a.shell(self.terminal, "dash")
+        self.before = self.terminal.stty()
+        self.shell.type(f'"$AHR" {" ".join(words)}')
+
+    def stops(self, keys=None):
+        """By these keys, or by a signal; returns what it showed."""
+        texts = self.texts()
+        if keys:
+            self.type(keys)
+        else:
+            kill(self.shell.job("ahr"), signal.SIGTSTP)
+        self.terminal.wait_for(self.shell.PROMPT)
+        assert self.terminal.stty() == self.before
+        assert outer.modes(self.terminal.settle()) == outer.Modes()
+        return texts
+
+    def goes_on(self, texts=None):
+        self.shell.type("fg")
+        if texts:
+            wait_for(lambda: self.texts() == texts, lambda: f"{self.texts()}, not {texts}")
+        return self
+
+
+@test
+def it_stops_and_goes_on_with_the_same_picture():
+    with Recorder(AHR) as a:
+        a.env["AHR_DELIVER"] = "no"
+        (a.dir / "talk").write_text(TALK.format(60))
+        job = Job(a, "record", "--view", "on", "--", "sh", "talk").shows("ready")
+        job.goes_on(job.stops())
+        job.type(PREFIX + "v", "k").shows("line 60 of")
+        job.goes_on(job.stops("\x1a"))
+        job.goes_on(job.stops())
+        job.type("?row 12 ").shows("?row 12")
+        job.goes_on(job.stops()).type("\r").shows("row 12 of many")
+        job.type("i", "text of mine").shows("text of mine")
+        job.goes_on(job.stops()).type(", and more").shows("text of mine, and more")
+        job.type("\x13").shows("instruction noted").type("q")
+        job.type(PREFIX + "s", "half").shows("label: half")
+        job.goes_on(job.stops()).type(" way\r").shows("snapshot taken")
+        job.type("\r")
+        job.terminal.wait_for(job.shell.PROMPT)
+        assert outer.modes(job.terminal.settle()) == outer.Modes()
+        assert job.shell.leave() == 0
+        assert [n["text"] for n in lines_of(a, "instructions", a.session())] == ["text of mine, and more"]
+        assert [n["label"] for n in lines_of(a, "snapshots", a.session())] == ["half way"]
+
+
+@test
+def what_came_while_it_was_stopped_is_all_there():
+    with Recorder(AHR) as a:
+        (a.dir / "talk").write_text(f"""seq -f '{WIDE}' 60; echo ready; until [ -e go ]; do sleep 0.02; done
+            seq -f '{WIDE}' 61 {MANY}; touch gone; read x""")
+        job = Job(a, "record", "--view", "on", "--", "sh", "talk").shows("ready")
+        job.stops()
+        (a.dir / "go").touch()
+        wait_for((a.dir / "gone").exists)
+        job.goes_on().shows(f"row {MANY} of many", 22)
+        job.type(PREFIX + "v", "g").shows("row 1 of many", 0)
+        for n in (60, 100, MANY // 3, MANY // 2):
+            line = n if n <= 60 else n + 1
+            job.type(f"{line}g").shows(f"row {n} of many", 0)
+        job.type("G").shows(f"row {MANY} of many", 22).type("q", "\r")
+        job.terminal.wait_for(job.shell.PROMPT)
+        assert job.shell.leave() == 0
 
 
 # -- what is asked for --
