@@ -34,12 +34,6 @@ past_release(struct past *p)
     *p = (struct past){ 0 };
 }
 
-bool
-past_is_reading(const struct past *p)
-{
-    return p->roll;
-}
-
 int
 past_wait_ms(const struct past *p, uint64_t now_ns)
 {

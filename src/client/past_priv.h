@@ -21,7 +21,6 @@ struct past {
 /* From the session's start. False: the recording cannot be read. */
 bool past_begin(struct past *p, const struct model_tape *tape);
 void past_release(struct past *p);
-bool past_is_reading(const struct past *p);
 /* When past_read() has something to do; < 0: never. */
 int past_wait_ms(const struct past *p, uint64_t now_ns);
 /* Is it to be read on though there is other work? */

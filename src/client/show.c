@@ -208,12 +208,6 @@ show_skipped(struct show *s, uint64_t off, uint64_t cols, uint64_t rows)
     }
 }
 
-bool
-show_has_begun(const struct show *s)
-{
-    return s->way != SHOW_DRAWING || s->model.term;
-}
-
 /* Back to the screen that was there before; what `record` has shown stays to be seen. */
 void
 show_finish(struct show *s)

@@ -58,8 +58,6 @@ void show_stage(struct show *s, uint64_t cols, uint64_t rows, bool may_pass);
 void show_picture(struct show *s, uint64_t off, bool is_last, struct view bytes);
 void show_output(struct show *s, uint64_t off, struct view bytes);
 void show_skipped(struct show *s, uint64_t off, uint64_t cols, uint64_t rows);
-/* There is something to be seen. */
-bool show_has_begun(const struct show *s);
 /* The session has ended after so many bytes, or its host is gone; how: in few words.
  * True: somebody looks back, and goes on until show_finish(). */
 bool show_ended(struct show *s, uint64_t off, const char *how);
