@@ -109,8 +109,7 @@ draft_key(struct tui_review *r, const struct tui_key *key)
     case TUI_DRAFT_EDITOR:
         return TUI_REVIEW_DRAFT_EDITOR;
     }
-    tui_rows_settle(r, tui_rows_top(r));
-    return TUI_REVIEW_NONE;
+    return TUI_REVIEW_NONE; /* the box is measured for a page, not for each key */
 }
 
 /* It follows as long as it is at the end. */

@@ -590,6 +590,24 @@ the_draft_stands_behind_its_line(void **state)
     review_kit_end(&k);
 }
 
+/* Not its square: this would not come to its end. */
+static void
+a_paste_into_the_draft_costs_what_it_is_long(void **state)
+{
+    (void)state;
+    enum { TIMES = 4 };
+    const struct tui_key key = { .kind = TUI_KEY_CHAR, .rune = 'x', .is_pasted = true };
+    struct review_kit k;
+    begin(&k, 0);
+    tui_review_draft(&k.r, false);
+    for (unsigned i = 0; i < TIMES * TUI_DRAFT_BYTES; i++)
+        assert_int_equal(tui_review_key(&k.r, key), TUI_REVIEW_NONE);
+    assert_int_equal(k.r.draft.text.n, TUI_DRAFT_BYTES);
+    review_kit_check(&k);
+    assert_true(k.r.draft_rows > 10);
+    review_kit_end(&k);
+}
+
 static void
 snapshots_that_are_read_later_are_the_drafts_too(void **state)
 {
@@ -760,6 +778,7 @@ main(void)
         cmocka_unit_test(a_new_width_keeps_the_line),
         cmocka_unit_test(the_draft_stands_behind_its_line),
         cmocka_unit_test(snapshots_that_are_read_later_are_the_drafts_too),
+        cmocka_unit_test(a_paste_into_the_draft_costs_what_it_is_long),
         cmocka_unit_test(the_drafts_box_is_seen_whole),
         cmocka_unit_test(an_instruction_for_now_stays_at_the_end),
         cmocka_unit_test(no_keys_and_no_feeds_lose_the_current_line),
