@@ -95,7 +95,7 @@ submit_or_ask(struct tui_viewer *v)
 {
     if (tui_draft_is_empty(&v->review.draft))
         end_draft(v);
-    else if (!is_about_now(v) || v->opt.is_watcher)
+    else if (!is_about_now(v))
         submit(v, false);
     else if (v->opt.deliver == TUI_DELIVER_ASK)
         v->question = TUI_QUESTION_DELIVER;
@@ -105,23 +105,29 @@ submit_or_ask(struct tui_viewer *v)
 
 /* -- what the prefix commands -- */
 
-static void
-open_review(struct tui_viewer *v)
+/* Before somebody writes what nobody will take. */
+static bool
+is_only_looking(struct tui_viewer *v)
 {
-    tui_viewer_enter_review(v);
+    if (!v->opt.is_watcher)
+        return false;
+    tui_viewer_say(v, "a watcher only looks", 0);
+    v->note_until_ns = TUI_VIEWER_FRESH;
+    return true;
 }
 
 static void
 ask_label(struct tui_viewer *v)
 {
-    tui_prompt_open(&v->prompt, "label: ", (struct view){ NULL, 0 });
+    if (!is_only_looking(v))
+        tui_prompt_open(&v->prompt, "label: ", (struct view){ NULL, 0 });
 }
 
 static void
 instruct_now(struct tui_viewer *v)
 {
     bool was_back = v->is_back;
-    if (!tui_viewer_has_pages(v))
+    if (is_only_looking(v) || !tui_viewer_has_pages(v))
         return; /* there is nothing yet to be said anything about */
     tui_viewer_enter_review(v);
     if (v->review.has_draft)
@@ -172,12 +178,18 @@ static const struct {
     bool is_watchers; /* only where nothing is the session's */
     void (*does)(struct tui_viewer *v);
 } commands[] = {
-    { 'v', false, false, open_review }, { '[', false, false, open_review },
-    { 's', false, false, ask_label },   { 'i', false, false, instruct_now },
-    { 'd', false, false, detach },      { 'q', false, false, quit },
-    { '?', false, false, show_help },   { 'h', false, true, show_help },
-    { 'r', false, false, redraw },      { 'l', true, true, redraw },
-    { 'c', true, true, detach },        { 'z', true, true, suspend },
+    { 'v', false, false, tui_viewer_enter_review },
+    { '[', false, false, tui_viewer_enter_review },
+    { 's', false, false, ask_label },
+    { 'i', false, false, instruct_now },
+    { 'd', false, false, detach },
+    { 'q', false, false, quit },
+    { '?', false, false, show_help },
+    { 'h', false, true, show_help },
+    { 'r', false, false, redraw },
+    { 'l', true, true, redraw },
+    { 'c', true, true, detach },
+    { 'z', true, true, suspend },
 };
 
 static void
@@ -307,7 +319,8 @@ grant(struct tui_viewer *v, enum tui_review_wish wish, uint64_t now_ns)
         leave_review(v);
         return;
     case TUI_REVIEW_DRAFT:
-        tui_review_draft(&v->review, false);
+        if (!is_only_looking(v))
+            tui_review_draft(&v->review, false);
         return;
     case TUI_REVIEW_SUBMIT:
         submit_or_ask(v);

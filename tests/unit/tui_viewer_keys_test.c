@@ -757,6 +757,30 @@ a_watcher_needs_no_prefix(void **state)
 }
 
 static void
+a_watcher_is_not_asked_for_words_that_nobody_takes(void **state)
+{
+    (void)state;
+    static const char *const keys[] = { "s", "i", PREFIX "i", "i", "\r", "\033[<0;1;1M" };
+    enum { LOOKING_BACK = 3 };
+    struct tui_viewer_options opt = scene_options(80, 24);
+    opt.is_watcher = true;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        struct scene s;
+        scene_init(&s, 80, 24, &opt);
+        scene_feed(&s, "text");
+        if (i >= LOOKING_BACK)
+            scene_type(&s, "v");
+        scene_type(&s, keys[i]);
+        assert_true(has_bar(&s, "a watcher only looks"));
+        assert_false(scene_has(&s, "label:"));
+        assert_false(scene_has(&s, "Ctrl-S submit"));
+        scene_type(&s, i >= LOOKING_BACK ? "qq" : "q");
+        scene_wishes(&s, TUI_WISH_LEAVE);
+        scene_release(&s);
+    }
+}
+
+static void
 a_session_without_a_picture_is_no_trouble(void **state)
 {
     (void)state;
@@ -1015,6 +1039,7 @@ main(void)
         cmocka_unit_test(what_is_told_makes_room_for_what_the_next_key_tells),
         cmocka_unit_test(the_status_line_has_room_anywhere),
         cmocka_unit_test(a_watcher_needs_no_prefix),
+        cmocka_unit_test(a_watcher_is_not_asked_for_words_that_nobody_takes),
         cmocka_unit_test(a_session_without_a_picture_is_no_trouble),
         cmocka_unit_test(another_model_is_looked_at_from_then_on),
         cmocka_unit_test(another_model_is_known_when_nobody_looks_back),
