@@ -139,23 +139,31 @@ tui_save(struct tui_review *r)
 }
 
 int
-tui_save_temp(struct tui_review *r, struct buf *ret_path, unsigned *ret_line,
-              struct err *err)
+tui_save_open_temp(struct buf *ret_path, struct err *err)
 {
     const char *dir = getenv("TMPDIR");
     AUTO(buf) path = { 0 };
     if (buf_printf(&path, "%s/ahr-XXXXXX.txt", dir && dir[0] ? dir : "/tmp") < 0 ||
-        buf_append(&path, "", 1) < 0)
+        buf_append(&path, "", 1) < 0 || buf_reserve(ret_path, path.n) < 0)
         return err_code(err, -ENOMEM, "cannot make a file");
     int fd = mkostemps((char *)path.p, 4, O_CLOEXEC);
     if (fd < 0)
         return err_sys(err, "cannot make '%s'", (char *)path.p);
+    buf_puts(ret_path, (char *)path.p);
+    return fd;
+}
+
+int
+tui_save_temp(struct tui_review *r, struct buf *ret_path, unsigned *ret_line,
+              struct err *err)
+{
+    int fd = tui_save_open_temp(ret_path, err);
+    if (fd < 0)
+        return fd;
     int e = fill(r, fd);
-    if (!e)
-        e = buf_puts(ret_path, (char *)path.p);
     if (e < 0) {
-        unlink((char *)path.p);
-        return err_code(err, e, "cannot write '%s'", (char *)path.p);
+        unlink(buf_str(ret_path));
+        return err_code(err, e, "cannot write '%s'", buf_str(ret_path));
     }
     *ret_line = tui_rows_count(r) ? (unsigned)tui_rows_near(r, r->at) + 1 : 0;
     return 0;

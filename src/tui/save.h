@@ -16,8 +16,10 @@ void tui_save(struct tui_review *r);
  * -EEXIST, or why not. */
 int tui_save_to(struct tui_review *r, const char *path, bool is_over, uint64_t *ret_lines,
                 struct err *err);
-/* Into a new file in $TMPDIR, for $EDITOR; the caller removes it. *ret_line: the current
- * line in it, from 1. */
+/* A new file in $TMPDIR for $EDITOR, which the caller removes; its path is appended. A
+ * descriptor, or why there is none. */
+int tui_save_open_temp(struct buf *ret_path, struct err *err);
+/* Into such a file. *ret_line: the current line in it, from 1. */
 int tui_save_temp(struct tui_review *r, struct buf *ret_path, unsigned *ret_line,
                   struct err *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * viewer_files.c -- what leaves the viewer as text: into a file, into $EDITOR and back,
- * into the clipboard.
+ * viewer_files.c -- what leaves the viewer as text: into $EDITOR and back, into the
+ * clipboard.
  *
  * Files for $EDITOR are the user's alone (0600), and are removed when it is done.
  */
@@ -18,38 +18,22 @@ enum {
     DRAFT_FILE_MAX = 1 << 20, /* bytes that are read of what $EDITOR leaves */
 };
 
-void
-tui_viewer_save(struct tui_viewer *v, uint64_t now_ns)
-{
-    (void)now_ns;
-    tui_save(&v->review); /* its note says what came of it */
-}
-
 /* -- $EDITOR -- */
 
-/* A new file with this text; its path is appended. */
 static int
 write_temp(struct view text, struct buf *ret_path, struct err *err)
 {
-    AUTO(buf) path = { 0 };
-    const char *dir = getenv("TMPDIR");
-    buf_printf(&path, "%s/ahr-XXXXXX.txt", dir && *dir ? dir : "/tmp");
-    if (buf_append(&path, "", 1) < 0)
-        return err_code(err, -ENOMEM, "cannot make a file");
-    char *name = (char *)path.p;
-    int fd = mkstemps(name, 4);
+    int fd = tui_save_open_temp(ret_path, err);
     if (fd < 0)
-        return err_sys(err, "cannot make '%s'", name);
+        return fd;
     int e = text.n ? file_write_all(fd, text.p, text.n) : 0;
     if (!e && text.n)
         e = file_write_all(fd, "\n", 1);
     if (close(fd) < 0 && !e)
         e = -errno;
-    if (!e)
-        e = buf_puts(ret_path, name);
     if (e) {
-        unlink(name);
-        return err_code(err, e, "cannot write '%s'", name);
+        unlink(buf_str(ret_path));
+        return err_code(err, e, "cannot write '%s'", buf_str(ret_path));
     }
     return 0;
 }

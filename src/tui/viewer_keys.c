@@ -3,6 +3,7 @@
  * viewer_keys.c -- what a key does that is for the viewer: behind the prefix, in review
  * mode and its draft, in a question, a prompt, the help.
  */
+#include "tui/save.h"
 #include "tui/viewer_priv.h"
 
 static void
@@ -335,7 +336,7 @@ grant(struct tui_viewer *v, enum tui_review_wish wish, uint64_t now_ns)
         redraw(v);
         return;
     case TUI_REVIEW_SAVE:
-        tui_viewer_save(v, now_ns);
+        tui_save(&v->review);
         return;
     case TUI_REVIEW_EDITOR:
         tui_viewer_edit(v, TUI_EDITED_LINES, now_ns);

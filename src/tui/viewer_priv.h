@@ -136,9 +136,7 @@ void tui_viewer_help_key(struct tui_viewer *v, struct tui_key key);
 
 /* -- viewer_files.c -- */
 
-/* The lines into the file that the review's prompt names; asks where there is one. */
-void tui_viewer_save(struct tui_viewer *v, uint64_t now_ns);
-/* … into one for $EDITOR; the draft likewise, whose text comes back. */
+/* The lines into a file for $EDITOR; the draft likewise, whose text comes back. */
 void tui_viewer_edit(struct tui_viewer *v, enum tui_edited what, uint64_t now_ns);
 /* The current line into the clipboard. */
 void tui_viewer_copy(struct tui_viewer *v, uint64_t now_ns);
