@@ -216,6 +216,24 @@ lines_that_come_pass_the_filter_too(void **state)
     review_kit_end(&k);
 }
 
+/* The first row has scrolled off when the second is written. */
+static void
+a_row_passes_the_filter_by_what_the_next_one_goes_on_with(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 10, 4, 0);
+    review_kit_feed(&k, "a ned\r\n01234567neX\r\nb\r\nc\r\nd");
+    review_kit_update(&k);
+    review_kit_type(&k, "&ned\r");
+    is_page(&k, "*0 . . .");
+    review_kit_feed(&k, "\033[1;1Hd");
+    review_kit_update(&k);
+    review_kit_type(&k, "G");
+    is_page(&k, "0 *1 . .");
+    review_kit_end(&k);
+}
+
 /* -- saved -- */
 
 static char folder[] = "/tmp/ahr-review-XXXXXX";
@@ -332,6 +350,7 @@ main(void)
         cmocka_unit_test(a_text_that_goes_on_in_the_next_row_is_found),
         cmocka_unit_test(a_filter_leaves_lines_that_have_the_text),
         cmocka_unit_test(lines_that_come_pass_the_filter_too),
+        cmocka_unit_test(a_row_passes_the_filter_by_what_the_next_one_goes_on_with),
         cmocka_unit_test(lines_are_saved_as_text),
         cmocka_unit_test(a_file_that_exists_is_asked_about),
         cmocka_unit_test(an_editor_gets_a_file_of_its_own),

@@ -536,6 +536,23 @@ the_first_line_is_gone_to_when_it_comes(void **state)
 }
 
 static void
+a_blank_line_is_found_again_by_the_one_above_it(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 10);
+    review_kit_feed(&k, "\r\n\r\n\r\n");
+    review_kit_lines(&k, 13, 50);
+    review_kit_update(&k);
+    review_kit_type(&k, "12gma20g");
+    term_resize(k.term, 20, 8); /* all are numbered anew, as they were */
+    review_kit_update(&k);
+    review_kit_type(&k, "'a");
+    assert_int_equal(k.r.at, 11);
+    review_kit_end(&k);
+}
+
+static void
 a_new_width_keeps_the_line(void **state)
 {
     (void)state;
@@ -561,6 +578,68 @@ a_new_width_keeps_the_line(void **state)
             assert_memory_equal(line.text.p, "150 x", 5);
     }
     term_line_release(&line);
+    review_kit_end(&k);
+}
+
+static void
+badges_of_lines_that_are_still_to_come_are_hidden(void **state)
+{
+    (void)state;
+    struct play_event event = { .kind = PLAY_SNAPSHOT, .snapshot_id = PLAY_NONE };
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 4);
+    assert_int_equal(play_events_add(&k.events, &event), 0);
+    k.source.is_whole = false;
+    review_kit_update(&k);
+    is_page(&k, "o 0 1 2 *3 . . .");
+    k.source.is_whole = true;
+    review_kit_update(&k);
+    is_page(&k, "e0 0 1 2 *3 . . .");
+    review_kit_end(&k);
+}
+
+static void
+a_badge_moves_when_a_line_above_it_is_written_anew(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 3);
+    review_kit_event(&k, PLAY_SNAPSHOT, 1, 1);
+    is_page(&k, "0 1 e0 *2 . . . .");
+    review_kit_feed(&k, "\033[Hnew");
+    review_kit_update(&k);
+    is_page(&k, "e0 0 1 *2 . . . .");
+    review_kit_end(&k);
+}
+
+static void
+it_follows_with_more_badges_at_the_end_than_rows(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 20);
+    for (uint64_t id = 0; id < 12; id++)
+        review_kit_event(&k, PLAY_SNAPSHOT, id, 19);
+    review_kit_type(&k, "kG");
+    is_page(&k, "*19 e0 e1 e2 e3 e4 e5 e6");
+    assert_true(k.r.follows);
+    review_kit_type(&k, "=");
+    assert_true(k.r.follows);
+    review_kit_end(&k);
+}
+
+/* … which need not be the next that was written. */
+static void
+a_minute_on_is_further_down(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 5);
+    k.now_ns += 600 * KIT_SECOND_NS;
+    review_kit_feed(&k, "\033[Hnew\033[6H");
+    review_kit_update(&k);
+    review_kit_type(&k, "3g}");
+    assert_int_equal(k.r.at, 3);
     review_kit_end(&k);
 }
 
@@ -775,7 +854,12 @@ main(void)
         cmocka_unit_test(a_session_with_few_lines_begins_at_the_top),
         cmocka_unit_test(older_lines_come_above_and_the_page_stays),
         cmocka_unit_test(the_first_line_is_gone_to_when_it_comes),
+        cmocka_unit_test(a_blank_line_is_found_again_by_the_one_above_it),
         cmocka_unit_test(a_new_width_keeps_the_line),
+        cmocka_unit_test(badges_of_lines_that_are_still_to_come_are_hidden),
+        cmocka_unit_test(a_badge_moves_when_a_line_above_it_is_written_anew),
+        cmocka_unit_test(it_follows_with_more_badges_at_the_end_than_rows),
+        cmocka_unit_test(a_minute_on_is_further_down),
         cmocka_unit_test(the_draft_stands_behind_its_line),
         cmocka_unit_test(snapshots_that_are_read_later_are_the_drafts_too),
         cmocka_unit_test(a_paste_into_the_draft_costs_what_it_is_long),

@@ -727,6 +727,46 @@ the_status_line_has_room_anywhere(void **state)
     }
 }
 
+/* Nobody is there any more to be typed to. */
+static void
+an_answer_after_the_end_types_nothing(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s);
+    scene_type(&s, PREFIX "i");
+    scene_type(&s, "words\023");
+    assert_true(has_bar(&s, "type it to the agent now?"));
+    assert_true(tui_viewer_ended(s.viewer, "exit 0"));
+    scene_type(&s, "y");
+    struct tui_wish wish = scene_wishes(&s, TUI_WISH_INSTRUCT);
+    assert_true(is_text(wish, "words"));
+    assert_false(wish.is_typed);
+    scene_release(&s);
+}
+
+static void
+a_click_beside_the_page_is_none(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *click;
+        bool is_on_page;
+    } clicks[] = { { "\033[<0;2;1M", false },
+                   { "\033[<0;79;1M", false },
+                   { "\033[<0;30;1M", true } };
+    struct tui_viewer_options opt = scene_options(80, 24);
+    for (size_t i = 0; i < sizeof(clicks) / sizeof(clicks[0]); i++) {
+        struct scene s;
+        scene_init(&s, 40, 10, &opt);
+        scene_feed(&s, "text");
+        scene_type(&s, PREFIX "v");
+        scene_type(&s, clicks[i].click);
+        assert_int_equal(scene_has(&s, "Ctrl-S submit"), clicks[i].is_on_page);
+        scene_release(&s);
+    }
+}
+
 /* -- those who watch -- */
 
 static void
@@ -1038,6 +1078,8 @@ main(void)
         cmocka_unit_test(what_is_told_goes_by_itself),
         cmocka_unit_test(what_is_told_makes_room_for_what_the_next_key_tells),
         cmocka_unit_test(the_status_line_has_room_anywhere),
+        cmocka_unit_test(an_answer_after_the_end_types_nothing),
+        cmocka_unit_test(a_click_beside_the_page_is_none),
         cmocka_unit_test(a_watcher_needs_no_prefix),
         cmocka_unit_test(a_watcher_is_not_asked_for_words_that_nobody_takes),
         cmocka_unit_test(a_session_without_a_picture_is_no_trouble),
