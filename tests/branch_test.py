@@ -233,14 +233,16 @@ def each_of_several_at_once_has_a_folder_of_its_own():
 def a_worktree_is_one_at_the_commit_of_that_time():
     with Project(AHR) as a:
         a.repository()
-        hook = a.root / ".git" / "hooks" / "post-checkout"
-        hook.write_text(f"#!/bin/sh\ntouch {a.dir}/hooked\n")
-        hook.chmod(0o755)
+        for name in ("post-checkout", "reference-transaction"):
+            hook = a.root / ".git" / "hooks" / name
+            hook.write_text(f"#!/bin/sh\ntouch {a.dir}/hooked\n")
+            hook.chmod(0o755)
         then = a.git("rev-parse", "HEAD").strip()
         (a.root / "new").write_text("not committed")
         (a.root / "sub" / "run").unlink()
         a.first()
         a.commit("later", hours=1)
+        (a.dir / "hooked").unlink()
         status = a.git("status", "--porcelain"), a.git("rev-parse", "HEAD")
         a.branch("first", "--at", "then", "--worktree", "--", "git", "status", "--porcelain")
         into = a.dir / "project.branch-1"
@@ -293,6 +295,17 @@ def a_mark_without_files_names_the_nearest_snapshot():
             said = a.refuses(3, "first", "--at", what, "--", "true")
             assert f"ahr branch {a.parent['id']} --at {at}'" in said, said
         a.branch(*re.search(r"ahr branch (.*)'", said)[1].split(), "--", "true")
+
+
+@test
+def of_two_snapshots_as_near_the_newer_one_is_named():
+    with Project(AHR) as a:
+        keep, mark = (f"{a.binary} {what}snapshot >/dev/null --label" for what in ("fs ", ""))
+        a.record(f"{keep} a; printf 123; {mark} x; {keep} b; echo 2 >a; {keep} c; printf 123456789; {keep} d; {mark} y")
+        ids = {one["label"]: one["id"] for one in json.loads(a.ok("fs", "list", "--json"))}
+        for what, near in ("x", "c"), ("y", "d"):
+            said = a.fails(3, "branch", "first", "--at", what, "--", "true")
+            assert f"--at {ids[near]}'" in said, (what, ids, said)
 
 
 @test

@@ -115,6 +115,25 @@ def it_is_found_again():
             assert b"use tabs" in a.ok("export", "mine", "--format", "json")
 
 
+@test
+def its_id_is_like_no_other():
+    with Library(AHR) as a:
+        soon, far = time.time_ns() // 1000 + 600_000_000, time.time_ns() // 1000 + 86400_000_000 * 9
+        line = '{{"id":{},"ts_ns":2,"anchor_byte":5,"snapshot_id":null,"row":null,"text":"x","delivered":false}}\n'
+        a.lines.write_text("".join(line.format(n) for n in (soon, soon + 1, far)))
+        a.instruct("mine", "y")
+        assert a.noted()[-1]["id"] == soon + 2
+
+
+@test
+def an_index_that_nobody_can_use_is_not_in_its_way():
+    with Library(AHR) as a:
+        a.ok("index", "--all")
+        (a.home.dir / "library.db").write_bytes(b"no database" * 1000)
+        a.instruct(SID, "x")
+        assert [n["text"] for n in a.noted()] == ["x"]
+
+
 # -- whole --
 
 @test

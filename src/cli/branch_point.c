@@ -52,7 +52,7 @@ struct nearest {
     uint64_t id, far_bytes; /* UINT64_MAX: none yet */
 };
 
-/* A snap_list_fn. They come by their time: of two as near the older one stays. */
+/* A snap_list_fn. They come by their time: of two as near it is the newer one. */
 static int
 compare_anchor(void *ctx, const struct snap_facts *f, const char *repo_path)
 {
@@ -63,7 +63,7 @@ compare_anchor(void *ctx, const struct snap_facts *f, const char *repo_path)
     uint64_t far_bytes = f->anchor_byte > n->anchor_byte
                              ? f->anchor_byte - n->anchor_byte
                              : n->anchor_byte - f->anchor_byte;
-    if (far_bytes < n->far_bytes) {
+    if (far_bytes <= n->far_bytes) {
         n->far_bytes = far_bytes;
         n->id = f->id;
     }
