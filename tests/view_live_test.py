@@ -241,6 +241,14 @@ def quit_stops_the_command_or_leaves_it():
 
 
 @test
+def what_is_typed_behind_a_detach_is_not_the_sessions():
+    with Recorder(AHR) as a:
+        record(a).type(PREFIX + "d7\r").ends(0)
+        View(a, "attach").shows("ready").type("3\r").ends(0)
+        assert a.meta()["exitCode"] == 3
+
+
+@test
 def another_key_may_be_the_prefix():
     with Recorder(AHR) as a:
         view = record(a, options=("--prefix", "^A")).type(PREFIX + "\x01v").shows("line 61 of")
@@ -254,9 +262,14 @@ def the_editor_has_the_terminal_meanwhile():
         editor = a.dir / "editor"
         editor.write_text('#!/bin/sh\nstty -a | grep -q -- "[^-]icanon" && echo "from the editor" >>"$1"\n')
         editor.chmod(0o755)
-        view = View(a, "record", "--view", "on", "--", "sh", "-c", TALK.format(5), env={"EDITOR": str(editor)})
+        (a.dir / "tmp").mkdir()
+        view = View(a, "record", "--view", "on", "--", "sh", "-c", TALK.format(5),
+                    env={"EDITOR": str(editor), "TMPDIR": str(a.dir / "tmp")})
         view.shows("ready").type(PREFIX + "i", "text ", "\x05").shows("from the editor")
+        view.type("\x05\x05")  # one after the other, with what the first has left
+        wait_for(lambda: sum("from the editor" in row for row in view.texts()) == 3, lambda: view.texts())
         view.type("\x1b").shows("Esc again").type("\x1b").hides("from the editor").type("\r").ends(0)
+        assert not os.listdir(a.dir / "tmp")
 
 
 # -- the end --

@@ -114,15 +114,24 @@ hold_input(struct client *c, struct view v)
         buf_append(&c->early, v.p, v.n);
 }
 
+/* What is typed behind a wish comes after it: behind a detach it is nobody's. */
+static void
+take_keys(struct client *c, struct view v)
+{
+    AUTO(buf) for_session = { 0 };
+    while (v.n && !c->is_done) {
+        buf_clear(&for_session);
+        tui_viewer_type(c->show.look.viewer, &v, clock_mono_ns(), &for_session);
+        client_type_bytes(c, (struct view){ for_session.p, for_session.n });
+        client_take_wishes(c);
+    }
+}
+
 static void
 take_input(struct client *c, struct view v)
 {
-    AUTO(buf) for_session = { 0 };
-    struct tui_viewer *viewer = c->show.look.viewer;
-    if (is_viewed(c) && viewer) {
-        tui_viewer_type(viewer, v, clock_mono_ns(), &for_session);
-        client_type_bytes(c, (struct view){ for_session.p, for_session.n });
-        client_take_wishes(c);
+    if (is_viewed(c) && c->show.look.viewer) {
+        take_keys(c, v);
     } else if (c->opt->kind != CLIENT_RECORD) {
         hold_input(c, v);
     } else {

@@ -289,8 +289,11 @@ take_keys(struct viewing *v)
     if (n <= 0)
         return;
     v->is_touched = true;
-    tui_viewer_type(v->viewer, (struct view){ bytes, (size_t)n }, clock_mono_ns(),
-                    &nobodys);
+    struct view in = { bytes, (size_t)n };
+    while (in.n && !v->is_done) {
+        tui_viewer_type(v->viewer, &in, clock_mono_ns(), &nobodys);
+        grant_all(v);
+    }
 }
 
 static int

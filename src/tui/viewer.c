@@ -282,21 +282,22 @@ type_live(struct tui_viewer *v, struct view *in, struct buf *for_session)
 }
 
 void
-tui_viewer_type(struct tui_viewer *v, struct view in, uint64_t now_ns,
+tui_viewer_type(struct tui_viewer *v, struct view *in, uint64_t now_ns,
                 struct buf *for_session)
 {
     struct tui_key key;
+    unsigned n_wishes = v->n_wishes;
     tui_viewer_tick(v, now_ns);
-    while (in.n) {
+    while (in->n && v->n_wishes == n_wishes) {
         bool is_ours = tui_viewer_is_open(v) || v->opt.is_watcher;
         bool is_between = tui_keys_wait_ms(&v->keys) < 0; /* keys */
         if (!is_ours && !v->prefix.is_held) {
-            type_live(v, &in, for_session);
+            type_live(v, in, for_session);
         } else if (!is_ours && is_between &&
-                   tui_prefix_again(&v->prefix, &in, for_session)) {
+                   tui_prefix_again(&v->prefix, in, for_session)) {
             v->prefix.is_held = false;
             v->is_stale = true;
-        } else if (tui_keys_next(&v->keys, &in, &key)) {
+        } else if (tui_keys_next(&v->keys, in, &key)) {
             tui_viewer_key(v, key, now_ns);
         }
     }

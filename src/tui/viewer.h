@@ -94,8 +94,9 @@ bool tui_viewer_shows_events(const struct tui_viewer *v);
 
 /* -- what is typed -- */
 
-/* Appends what is for the session. now_ns: monotonic, as everywhere here. */
-void tui_viewer_type(struct tui_viewer *v, struct view in, uint64_t now_ns,
+/* Appends what is for the session. now_ns: monotonic, as everywhere here. It stops behind
+ * a key that asks for something: what is left of *in is for when that has been done. */
+void tui_viewer_type(struct tui_viewer *v, struct view *in, uint64_t now_ns,
                      struct buf *for_session);
 /* The next thing that was asked for; false: nothing more. */
 bool tui_viewer_wish(struct tui_viewer *v, struct tui_wish *ret);

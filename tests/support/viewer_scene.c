@@ -103,7 +103,8 @@ scene_type(struct scene *s, const char *keys)
 {
     struct view in = { (const uint8_t *)keys, strlen(keys) };
     s->now_ns += 100 * SCENE_MS;
-    tui_viewer_type(s->viewer, in, s->now_ns, &s->typed);
+    while (in.n) /* whatever is wished for meanwhile */
+        tui_viewer_type(s->viewer, &in, s->now_ns, &s->typed);
     scene_draw_now(s);
 }
 
