@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import tty
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -245,6 +246,18 @@ def what_is_typed_behind_a_detach_is_not_the_sessions():
     with Recorder(AHR) as a:
         record(a).type(PREFIX + "d7\r").ends(0)
         View(a, "attach").shows("ready").type("3\r").ends(0)
+        assert a.meta()["exitCode"] == 3
+
+
+@test
+def a_prefix_that_is_typed_before_there_is_a_picture_is_one():
+    with Recorder(AHR) as a:
+        terminal = a.terminal()
+        tty.setraw(terminal.slave)
+        terminal.type(PREFIX + "d")
+        client = a.on(terminal, "record", "--view", "on", "--", "sh", "-c", TALK.format(5), stderr=a.log())
+        a.ends(client, 0)
+        View(a, "attach").shows("ready").type("3\n").ends(0)  # its terminal is raw, too
         assert a.meta()["exitCode"] == 3
 
 

@@ -79,6 +79,8 @@ client_reads_input(const struct client *c)
 {
     if (!c->is_input_open || c->has_ended)
         return c->is_input_open && c->lingers;
+    if (c->opt->kind == CLIENT_RECORD && c->early.n >= EARLY_MAX)
+        return false;
     return is_viewed(c) ? queue_size(&c->unsent) < UNSENT_MAX : c->window;
 }
 
@@ -103,12 +105,12 @@ leaves(struct client *c, struct view v)
     return false;
 }
 
-/* Nobody types blindly into a session: a recorder that does not answer is left by
- * Ctrl-C, and keys wait for the picture. */
+/* Nobody types blindly into a session: keys wait for the picture, and a recorder that
+ * does not answer is left by Ctrl-C; but not by who has started it. */
 static void
 hold_input(struct client *c, struct view v)
 {
-    if (leaves(c, v))
+    if (c->opt->kind != CLIENT_RECORD && leaves(c, v))
         client_detach(c, 0);
     else if (c->early.n < EARLY_MAX)
         buf_append(&c->early, v.p, v.n);
@@ -132,7 +134,8 @@ take_input(struct client *c, struct view v)
 {
     if (is_viewed(c) && c->show.look.viewer) {
         take_keys(c, v);
-    } else if (c->opt->kind != CLIENT_RECORD) {
+    } else if (c->opt->kind != CLIENT_RECORD ||
+               (is_viewed(c) && !show_has_begun(&c->show))) {
         hold_input(c, v);
     } else {
         client_type_bytes(c, v);
