@@ -313,9 +313,18 @@ def a_signal_ends_it_as_ever():
     with Recorder(AHR) as a:
         view = record(a).type(PREFIX + "v").shows("line 61 of")
         os.kill(view.client.pid, signal.SIGTERM)
-        view.shows("SIGTERM").type("q")
-        view.client.wait(60)
+        view.ends(128 + signal.SIGTERM)
         assert a.meta()["status"] == "aborted"
+
+
+@test
+def nobody_looks_back_from_a_terminal_that_is_gone():
+    for keys, shown in (("v", "line 61 of"), ("ihalf of it", "half of it"), ("s", "label:"), ("?", "q closes")):
+        with Recorder(AHR) as a:
+            view = record(a).type(PREFIX + keys).shows(shown)
+            view.terminal.hang_up()
+            a.ends(view.client, 128 + signal.SIGHUP)
+            assert a.meta()["status"] == "aborted"
 
 
 # -- how it is chosen --
