@@ -8,7 +8,9 @@ usage: view_live_test.py AHR [--sanitized]
 import json
 import os
 import signal
+import subprocess
 import sys
+import time
 import tty
 from pathlib import Path
 
@@ -315,6 +317,20 @@ def a_signal_ends_it_as_ever():
         os.kill(view.client.pid, signal.SIGTERM)
         view.ends(128 + signal.SIGTERM)
         assert a.meta()["status"] == "aborted"
+
+
+@test
+def a_terminal_that_is_slow_is_given_back_too():
+    with Recorder(AHR) as a:
+        a.ok("record", "--background", "--", "sh", "-c", "yes | cat -n", input=None, stdin=subprocess.DEVNULL)
+        view = View(a, "attach").shows("y")
+        view.terminal.pause()
+        time.sleep(0.3)  # nothing more fits into it
+        view.type(PREFIX + "d")
+        time.sleep(0.1)
+        view.terminal.resume()
+        view.ends(0)
+        a.ok("stop", "last")
 
 
 @test

@@ -8,9 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "pty/tty.h"
 
-enum { STEP = 512 }; /* written at once where a write may wait, after poll() */
+enum {
+    STEP = 512,        /* written at once where a write may wait, after poll() */
+    PATIENCE_MS = 500, /* for the last word */
+};
 
 void
 pty_output_open(struct pty_output *o, int fd)
@@ -102,7 +106,13 @@ pty_output_put(struct pty_output *o, struct view v)
 void
 pty_output_try(struct pty_output *o, struct view v)
 {
-    struct pollfd fd = { .fd = o->fd, .events = POLLOUT };
-    if (!o->is_gone && poll(&fd, 1, 0) > 0)
-        write_now(o, v);
+    uint64_t end_ns = clock_mono_ns() + PATIENCE_MS * 1000000ULL, now_ns;
+    while (v.n && !o->is_gone && (now_ns = clock_mono_ns()) < end_ns) {
+        struct pollfd fd = { .fd = o->fd, .events = POLLOUT };
+        if (poll(&fd, 1, (int)((end_ns - now_ns) / 1000000) + 1) <= 0)
+            continue;
+        bool is_cut = o->kind == PTY_OUTPUT_WAITS && v.n > STEP;
+        size_t n = write_now(o, (struct view){ v.p, is_cut ? STEP : v.n });
+        v = (struct view){ v.p + n, v.n - n };
+    }
 }

@@ -27,7 +27,8 @@ void pty_output_close(struct pty_output *o);
 void pty_output_put(struct pty_output *o, struct view v);
 /* Writes more of the queue: call it when poll() says that there is room. */
 void pty_output_flush(struct pty_output *o);
-/* Written now or not at all: for the last word. */
+/* Written past the queue, for the last word: a terminal that is slow has half a second to
+ * take it, one that takes nothing does not get it. */
 void pty_output_try(struct pty_output *o, struct view v);
 /* Nobody reads it any more: poll() says so before anything is written. */
 void pty_output_lose(struct pty_output *o);
