@@ -2,7 +2,7 @@
 /*
  * blit.c -- a window of a screen as bytes that draw it somewhere else.
  *
- * Of diff.c's allow-list: text, CUP, CHA, SGR and OSC 8.
+ * Of diff.c's allow-list: text, CUP, CHA, SGR and OSC 8; CR and LF where it flows.
  */
 #include "base/utf8.h"
 #include "term/term_priv.h"
@@ -96,12 +96,26 @@ put_cell(struct brush *b, const struct term_cell *cell, unsigned col, unsigned e
     b->at = n && !is_ascii(cell) ? UINT32_MAX : col + 1;
 }
 
+/* To where a row begins. A line that comes from below has the pen's colour. */
+static void
+go_to_row(struct brush *b, unsigned row)
+{
+    static const struct term_style plain;
+    const struct term_window *w = b->window;
+    if (!w->flows) {
+        buf_printf(b->out, "\033[%u;%uH", w->at_row + row + 1, w->at_col + 1);
+    } else {
+        set_style(b, &plain);
+        buf_puts(b->out, row ? "\r\n" : "\r");
+    }
+    b->at = 0;
+}
+
 static void
 put_row(struct brush *b, unsigned row, unsigned cols)
 {
     const struct term_window *w = b->window;
-    buf_printf(b->out, "\033[%u;%uH", w->at_row + row + 1, w->at_col + 1);
-    b->at = 0;
+    go_to_row(b, row);
     for (unsigned col = 0; col < cols; col++) {
         struct term_cell cell;
         term_cell_at(b->src, w->top + row, w->left + col, &cell);

@@ -220,7 +220,9 @@ struct term_window {
     unsigned rows, cols;     /* at most */
     unsigned at_row, at_col; /* on the other one, which must have room for it */
     bool is_inverted;        /* as DECSCNM has it */
-    bool is_colourless;      /* attributes and links alone */
+    bool flows; /* as a program prints it, from the cursor's row on: at_row, at_col are 0
+                 */
+    bool is_colourless; /* attributes and links alone */
 };
 
 /* Appends what draws the window of src's screen on a terminal that is blank there and

@@ -80,26 +80,49 @@ tui_viewer_end(struct tui_viewer *v, struct buf *out)
         buf_puts(out, POP_TITLE);
 }
 
+static bool
+is_blank(const struct term_cell *cell)
+{
+    static const struct term_style plain;
+    bool has_text = cell->text.n > 1 || (cell->text.n == 1 && cell->text.p[0] != ' ');
+    return !has_text && !memcmp(&cell->style, &plain, sizeof(plain));
+}
+
+/* Rows of the window down to the last one with something in it, the cursor's included. */
+static unsigned
+used_rows(const struct term *t, const struct term_window *w, unsigned cursor_row)
+{
+    unsigned rows = term_rows(t) - w->top, cols = term_cols(t);
+    for (rows = rows < w->rows ? rows : w->rows; rows > cursor_row + 1; rows--)
+        for (unsigned col = 0; col < cols; col++) {
+            struct term_cell cell;
+            term_cell_at(t, w->top + rows - 1, col, &cell);
+            if (!is_blank(&cell))
+                return rows;
+        }
+    return rows;
+}
+
+/* It goes on where the command line ended: what stands above is not ours to clear, and
+ * not every terminal keeps what is cleared. */
 bool
 tui_viewer_end_with(struct tui_viewer *v, struct buf *out)
 {
-    AUTO(buf) bytes = { 0 };
     const struct term *session = v->source->term;
     unsigned cols = term_cols(v->canvas.want), rows = term_rows(v->canvas.want);
     tui_viewer_end(v, out);
     if (!session)
         return false;
     struct term_cursor c = term_cursor(session);
-    struct term_window w = { .rows = rows, .cols = cols };
+    struct term_window w = { .rows = rows, .cols = cols, .flows = true };
     w.top = term_canvas_follow(v->stage.window.top, rows, term_rows(session), c.row);
     w.left = term_canvas_follow(v->stage.window.left, cols, term_cols(session), c.col);
-    term_blit(session, &w, &bytes);
-    buf_printf(&bytes, "\033[%u;%uH", c.row - w.top + 1, c.col - w.left + 1);
-    if (bytes.failed)
-        return false;
-    term_canvas_paint(&v->canvas, (struct view){ bytes.p, bytes.n });
-    buf_puts(out, "\033[H\033[2J");
-    term_diff(NULL, v->canvas.want, out);
+    w.rows = used_rows(session, &w, c.row - w.top);
+    buf_puts(out, "\r\033[J");
+    term_blit(session, &w, out);
+    if (w.top + w.rows > c.row + 1)
+        buf_printf(out, "\033[%uA", w.top + w.rows - c.row - 1);
+    buf_printf(out, "\033[%uG", c.col - w.left + 1);
     return c.col;
 }
 

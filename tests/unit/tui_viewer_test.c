@@ -299,6 +299,55 @@ the_last_picture_may_stay(void **state)
 }
 
 static void
+the_last_picture_leaves_what_stands_above_it(void **state)
+{
+    (void)state;
+    AUTO(buf) out = { 0 };
+    struct scene s;
+    scene_simple(&s, 80, 24);
+    tui_viewer_end(s.viewer, &out);
+    buf_puts(&out, "\r\nabove\r\n$ ahr record\r\n");
+    tui_viewer_begin(s.viewer, &out);
+    scene_flush(&s, &out);
+    scene_feed(&s, "one\r\n\033[41mtwo\033[m\r\n\r\nfour   \033[2;3H");
+    scene_draw(&s);
+    buf_clear(&out);
+    assert_true(tui_viewer_end_with(s.viewer, &out));
+    scene_flush(&s, &out);
+    scene_is_row(s.outer, 1, "above");
+    scene_is_row(s.outer, 2, "$ ahr record");
+    scene_is_row(s.outer, 3, "one");
+    scene_is_row(s.outer, 4, "two");
+    scene_is_row(s.outer, 6, "four");
+    assert_int_equal(term_cursor(s.outer).row, 4);
+    assert_int_equal(term_cursor(s.outer).col, 2);
+    assert_int_equal(term_scrollback_count(s.outer), 0);
+    scene_release(&s);
+}
+
+static void
+a_last_picture_of_a_whole_screen_scrolls_what_was_there(void **state)
+{
+    (void)state;
+    AUTO(buf) out = { 0 };
+    struct scene s;
+    scene_simple(&s, 80, 24);
+    tui_viewer_end(s.viewer, &out);
+    buf_puts(&out, "\r\n");
+    tui_viewer_begin(s.viewer, &out);
+    scene_flush(&s, &out);
+    scene_feed(&s, "first\033[24Hlast");
+    scene_draw(&s);
+    buf_clear(&out);
+    assert_true(tui_viewer_end_with(s.viewer, &out));
+    scene_flush(&s, &out);
+    scene_is_row(s.outer, 0, "first");
+    scene_is_row(s.outer, 23, "last");
+    assert_int_equal(term_scrollback_count(s.outer), 1); /* the prompt */
+    scene_release(&s);
+}
+
+static void
 a_resized_terminal_is_drawn_anew(void **state)
 {
     (void)state;
@@ -527,6 +576,8 @@ main(void)
         cmocka_unit_test(what_is_ours_has_our_modes),
         cmocka_unit_test(the_terminal_is_left_as_it_was),
         cmocka_unit_test(the_last_picture_may_stay),
+        cmocka_unit_test(the_last_picture_leaves_what_stands_above_it),
+        cmocka_unit_test(a_last_picture_of_a_whole_screen_scrolls_what_was_there),
         cmocka_unit_test(a_resized_terminal_is_drawn_anew),
         cmocka_unit_test(what_somebody_wrote_over_it_is_drawn_over),
         cmocka_unit_test(what_a_key_brings_is_shown_at_once),
