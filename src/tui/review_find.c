@@ -103,9 +103,7 @@ go_back(struct tui_review *r)
 {
     if (!tui_rows_count(r))
         return;
-    uint64_t index = tui_rows_near(r, r->from_place.line);
-    uint64_t row = tui_rows_row(r, index);
-    tui_rows_put(r, index, row > r->from_row ? row - r->from_row : 0);
+    tui_review_go_again(r, r->from_place.line, r->from_row);
     r->follows = r->from_follows;
     if (r->follows)
         tui_review_go_end(r);
@@ -137,6 +135,7 @@ end_find(struct tui_review *r)
         tui_review_find(r, r->is_back, r->from_count);
     } else if (show_typed(r)) {
         r->last_place = r->from_place;
+        r->last_row = r->from_row;
     } else {
         tell_not_found(r, view_of(&r->needle));
     }

@@ -51,6 +51,22 @@ tui_review_by_rows(struct tui_review *r, bool is_back, uint64_t n)
 
 /* -- jumps -- */
 
+void
+tui_review_depart(struct tui_review *r)
+{
+    r->last_place = r->at_place;
+    r->last_row = r->at_row;
+}
+
+void
+tui_review_go_again(struct tui_review *r, uint64_t line, unsigned row)
+{
+    if (!tui_rows_count(r))
+        return;
+    uint64_t index = tui_rows_near(r, line), at = tui_rows_row(r, index);
+    tui_rows_put(r, index, at > row ? at - row : 0);
+}
+
 /* The line, and what stands in so many rows behind it, on the page. */
 static void
 go_with(struct tui_review *r, uint64_t line, uint64_t behind, bool has_jump)
@@ -60,7 +76,7 @@ go_with(struct tui_review *r, uint64_t line, uint64_t behind, bool has_jump)
     uint64_t top = tui_rows_top(r), index = tui_rows_near(r, line);
     uint64_t row = tui_rows_row(r, index);
     if (has_jump)
-        r->last_place = r->at_place;
+        tui_review_depart(r);
     if (row < top || row + behind >= top + r->rows)
         top = row > r->rows / 3 ? row - r->rows / 3 : 0;
     if (row + behind >= top + r->rows)
@@ -81,7 +97,7 @@ tui_review_go_top(struct tui_review *r, uint64_t index)
     if (!count)
         return;
     index = index < count ? index : count - 1;
-    r->last_place = r->at_place;
+    tui_review_depart(r);
     tui_rows_put(r, index, index ? tui_rows_row(r, index) : 0);
 }
 
@@ -112,8 +128,16 @@ tui_review_mark(struct tui_review *r, uint32_t letter)
         return;
     }
     r->marks[i].place = r->at_place;
+    r->marks[i].row = r->at_row;
     r->marks[i].is_set = true;
     snprintf(r->note, sizeof(r->note), "marked: '%c comes back here", (char)letter);
+}
+
+static void
+jump_again(struct tui_review *r, uint64_t line, unsigned row)
+{
+    tui_review_depart(r);
+    tui_review_go_again(r, line, row);
 }
 
 void
@@ -125,13 +149,13 @@ tui_review_go_mark(struct tui_review *r, uint32_t letter)
     else if (letter == '$')
         tui_review_go(r, UINT64_MAX, true);
     else if (letter == '\'')
-        tui_review_go(r, r->last_place.line, true);
+        jump_again(r, r->last_place.line, r->last_row);
     else if (i >= TUI_REVIEW_MARKS)
         note(r, "a mark is a letter");
     else if (!r->marks[i].is_set)
         snprintf(r->note, sizeof(r->note), "there is no mark %c", (char)letter);
     else
-        tui_review_go(r, r->marks[i].place.line, true);
+        jump_again(r, r->marks[i].place.line, r->marks[i].row);
 }
 
 /* -- events -- */

@@ -109,7 +109,7 @@ do_last(struct tui_review *r, int follows)
 {
     if (r->has_count && !follows)
         return go_to_number(r);
-    r->last_place = r->at_place;
+    tui_review_depart(r);
     tui_review_go_end(r);
     r->follows = true;
     if (follows)

@@ -101,9 +101,11 @@ struct tui_review {
 
     struct {
         struct tui_place place;
+        unsigned row; /* on the page */
         bool is_set;
     } marks[TUI_REVIEW_MARKS];   /* a-z A-Z */
-    struct tui_place last_place; /* where a jump came from: '' */
+    struct tui_place last_place; /* where a jump came from: '' … */
+    unsigned last_row;           /* … its row on the page */
     bool may_overwrite;          /* the file of TUI_REVIEW_SAVE may exist */
     /* private: a number being typed, half screens, what a prompt is for … */
     unsigned count;

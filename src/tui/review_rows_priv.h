@@ -52,6 +52,10 @@ void tui_review_by_rows(struct tui_review *r, bool is_back, uint64_t n);
 /* A line at the page's top; the end. */
 void tui_review_go_top(struct tui_review *r, uint64_t index);
 void tui_review_go_end(struct tui_review *r);
+/* A line that was at this row of the page, where it was. */
+void tui_review_go_again(struct tui_review *r, uint64_t line, unsigned row);
+/* A jump is made from here: '' comes back. */
+void tui_review_depart(struct tui_review *r);
 void tui_review_mark(struct tui_review *r, uint32_t letter);
 void tui_review_go_mark(struct tui_review *r, uint32_t letter);
 void tui_review_tell_place(struct tui_review *r);

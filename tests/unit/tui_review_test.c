@@ -248,6 +248,26 @@ marks_are_come_back_to(void **state)
 }
 
 static void
+a_mark_comes_back_to_the_page_as_it_was(void **state)
+{
+    (void)state;
+    EACH_SIZE(s)
+    {
+        struct review_kit k;
+        begin(&k, s);
+        review_kit_type(&k, "100gmaG'a");
+        is_at(&k, 99, 99);
+        review_kit_type(&k, "jjj''");
+        is_at(&k, 999, 1000 - k.r.rows);
+        review_kit_type(&k, "200g/line 201\rmbg'b");
+        is_at(&k, 201, 199);
+        review_kit_type(&k, "300g/line 700\r''");
+        is_at(&k, 299, 299);
+        review_kit_end(&k);
+    }
+}
+
+static void
 the_wheel_goes_by_three_lines_and_a_click_takes_a_line(void **state)
 {
     (void)state;
@@ -844,6 +864,7 @@ main(void)
         cmocka_unit_test(keys_that_ask_others_are_told),
         cmocka_unit_test(an_escape_takes_no_key_with_it),
         cmocka_unit_test(marks_are_come_back_to),
+        cmocka_unit_test(a_mark_comes_back_to_the_page_as_it_was),
         cmocka_unit_test(the_wheel_goes_by_three_lines_and_a_click_takes_a_line),
         cmocka_unit_test(the_place_is_told),
         cmocka_unit_test(badges_stand_between_the_lines_in_their_order),
