@@ -607,6 +607,23 @@ the_text_is_opened_in_the_editor(void **state)
 }
 
 static void
+what_a_key_says_last_is_what_is_read(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s);
+    scene_type(&s, PREFIX "v");
+    tui_viewer_tell(s.viewer, "noted", s.now_ns);
+    scene_type(&s, "g");
+    assert_true(has_bar(&s, "noted"));
+    scene_draw_now(&s);
+    scene_type(&s, "/nowhere\r");
+    assert_true(has_bar(&s, "not found: nowhere"));
+    assert_false(has_bar(&s, "noted"));
+    scene_release(&s);
+}
+
+static void
 a_line_is_copied_when_it_is_asked_for(void **state)
 {
     (void)state;
@@ -1072,6 +1089,7 @@ main(void)
         cmocka_unit_test(an_instruction_after_the_end_is_typed_to_nobody),
         cmocka_unit_test(a_draft_is_written_in_the_editor),
         cmocka_unit_test(the_text_is_opened_in_the_editor),
+        cmocka_unit_test(what_a_key_says_last_is_what_is_read),
         cmocka_unit_test(a_line_is_copied_when_it_is_asked_for),
         cmocka_unit_test(trouble_is_told_until_it_is_over),
         cmocka_unit_test(of_trouble_without_room_the_reason_is_told),
