@@ -134,8 +134,7 @@ take_input(struct client *c, struct view v)
 {
     if (is_viewed(c) && c->show.look.viewer) {
         take_keys(c, v);
-    } else if (c->opt->kind != CLIENT_RECORD ||
-               (is_viewed(c) && !show_has_begun(&c->show))) {
+    } else if (c->opt->kind != CLIENT_RECORD || (is_viewed(c) && !c->show.model.term)) {
         hold_input(c, v);
     } else {
         client_type_bytes(c, v);
