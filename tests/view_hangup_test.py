@@ -117,4 +117,32 @@ def so_does_who_still_looks_back_when_the_session_ends():
             all_end(tmux, [seat.pid])
 
 
+@test
+def so_does_who_was_stopped_or_has_lent_it_to_an_editor():
+    with house() as (a, tmux):
+        editor = a.dir / "editor"
+        editor.write_text("#!/bin/sh\necho in the editor\nexec sleep 1000\n")
+        editor.chmod(0o755)
+        a.env["EDITOR"] = str(editor)
+        a.env.pop("VISUAL", None)
+        a.ok("record", "--background", "--name", "live", "--", "sh", "-c", AGENT)
+        a.run("record", "-q", "--view", "off", "--name", "ended", "--", "sh", "-c", "seq 100; echo ready")
+        some = []
+        for kind, name in (("watch", "live"), ("view", "ended")):
+            for keys, shown in ((("C-z",), "Stopped"), (("i",), "Ctrl-S")):
+                window = tmux.window(80, 24)
+                window.ahr(kind, name)
+                window.wait_drawn()
+                window.wait_until(lambda w=window: "ready" in w.screen(), "ready")
+                some.append(window.client())
+                window.type(*keys)
+                window.wait_until(lambda w=window, s=shown: s in w.screen(), shown)
+                if keys == ("i",):
+                    window.type("C-e")
+                    window.wait_until(lambda w=window: "in the editor" in w.screen(), "the editor")
+        all_end(tmux, some)
+        a.run("stop", "live")
+        wait_for(lambda: a.names("live") == [])
+
+
 run()

@@ -33,7 +33,7 @@ pty_tty_is_foreground(const struct pty_tty *t)
     if (t->fd < 0)
         return false;
     pid_t group = tcgetpgrp(t->fd);
-    return group < 0 ? errno == ENOTTY : group == getpgrp();
+    return group < 0 ? errno == ENOTTY || errno == EIO : group == getpgrp();
 }
 
 int

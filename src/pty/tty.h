@@ -18,7 +18,7 @@ struct pty_tty {
 /* fd's settings are saved; false when it is no terminal. */
 bool pty_tty_init(struct pty_tty *t, int fd);
 /* Is this process in the terminal's foreground? True also where it is not our controlling
- * terminal and cannot stop us. */
+ * terminal and cannot stop us, and where it has gone: nobody would continue us. */
 bool pty_tty_is_foreground(const struct pty_tty *t);
 /* 0 or -errno; in the background SIGTTOU comes, and -EINTR where that has a handler. */
 int pty_tty_set_raw(struct pty_tty *t);
