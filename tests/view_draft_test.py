@@ -76,8 +76,9 @@ def enter_and_a_click_open_it_too(s):
 
 @scenario(ALL, begins=line_50)
 def it_tells_the_nearest_snapshot(s):
-    for line, snapshot in ((50, '1 "first"'), (149, '1 "first"'), (152, '2 "second"'), (290, '2 "second"')):
-        s.say(f"{line}g").at(line).say("i").sees(f"instruction after line {line}, at snapshot {snapshot}"[:s.cols - 7])
+    for line, snapshot in ((50, '"first", snapshot 1'), (149, '"first", snapshot 1'), (152, '"second", snapshot 2'),
+                           (290, '"second", snapshot 2')):
+        s.say(f"{line}g").at(line).say("i").sees(f"instruction after line {line}, at {snapshot}"[:s.cols - 7])
         s.type("Escape")
         is_closed(s)
 

@@ -215,8 +215,9 @@ show_finish(struct show *s)
     AUTO(buf) out = { 0 };
     if (!look_is_on(&s->look))
         return;
+    bool has_passed = !s->opt->is_viewed;
     if (s->opt->kind == CLIENT_RECORD && !term_modes(s->model.term).is_alternate)
-        s->glance.is_mid_line = tui_viewer_end_with(s->look.viewer, &out);
+        s->glance.is_mid_line = tui_viewer_end_with(s->look.viewer, has_passed, &out);
     else
         look_end(&s->look, &out);
     put(s, &out);

@@ -103,10 +103,10 @@ used_rows(const struct term *t, const struct term_window *w, unsigned cursor_row
     return rows;
 }
 
-/* It goes on where the command line ended: what stands above is not ours to clear, and
- * not every terminal keeps what is cleared. */
+/* Not every terminal keeps what is cleared: what stands above the cursor is only if it is
+ * the session's. */
 bool
-tui_viewer_end_with(struct tui_viewer *v, struct buf *out)
+tui_viewer_end_with(struct tui_viewer *v, bool clears, struct buf *out)
 {
     const struct term *session = v->source->term;
     unsigned cols = term_cols(v->canvas.want), rows = term_rows(v->canvas.want);
@@ -118,7 +118,7 @@ tui_viewer_end_with(struct tui_viewer *v, struct buf *out)
     w.top = term_canvas_follow(v->stage.window.top, rows, term_rows(session), c.row);
     w.left = term_canvas_follow(v->stage.window.left, cols, term_cols(session), c.col);
     w.rows = used_rows(session, &w, c.row - w.top);
-    buf_puts(out, "\r\033[J");
+    buf_puts(out, clears ? "\033[H\033[2J" : "\r\033[J");
     term_blit(session, &w, out);
     if (w.top + w.rows > c.row + 1)
         buf_printf(out, "\033[%uA", w.top + w.rows - c.row - 1);

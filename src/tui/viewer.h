@@ -63,9 +63,9 @@ void tui_viewer_free(struct tui_viewer *v);
 /* Appends what takes it, and what gives it back. */
 void tui_viewer_begin(struct tui_viewer *v, struct buf *out);
 void tui_viewer_end(struct tui_viewer *v, struct buf *out);
-/* … with the last picture on the screen that is there then; true: the cursor stands in
- * the middle of a line. */
-bool tui_viewer_end_with(struct tui_viewer *v, struct buf *out);
+/* … with the last picture on the screen that is there then: below what is on it, or
+ * (clears) in its place. True: the cursor stands in the middle of a line. */
+bool tui_viewer_end_with(struct tui_viewer *v, bool clears, struct buf *out);
 bool tui_viewer_is_on(const struct tui_viewer *v);
 void tui_viewer_resize(struct tui_viewer *v, unsigned cols, unsigned rows,
                        struct buf *out);

@@ -369,8 +369,6 @@ review_key(struct tui_viewer *v, struct tui_key key, uint64_t now_ns)
         leave_review(v); /* it was given up */
     else
         grant(v, wish, now_ns);
-    if (*v->review.note)
-        v->note_until_ns = 0; /* what there was to say before is older */
 }
 
 /* -- all of them -- */

@@ -614,9 +614,8 @@ what_a_key_says_last_is_what_is_read(void **state)
     begin(&s);
     scene_type(&s, PREFIX "v");
     tui_viewer_tell(s.viewer, "noted", s.now_ns);
-    scene_type(&s, "g");
-    assert_true(has_bar(&s, "noted"));
     scene_draw_now(&s);
+    assert_true(has_bar(&s, "noted"));
     scene_type(&s, "/nowhere\r");
     assert_true(has_bar(&s, "not found: nowhere"));
     assert_false(has_bar(&s, "noted"));
@@ -860,7 +859,7 @@ a_session_without_a_picture_is_no_trouble(void **state)
         scene_type(&s, ESC ESC "q");
         if (is_live)
             scene_type(&s, PREFIX "v" PREFIX "i" ESC "q" PREFIX "\033[A");
-        assert_false(tui_viewer_end_with(s.viewer, &out));
+        assert_false(tui_viewer_end_with(s.viewer, false, &out));
         scene_release(&s);
     }
 }

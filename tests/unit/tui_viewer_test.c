@@ -285,7 +285,7 @@ the_last_picture_may_stay(void **state)
     scene_simple(&s, 80, 24);
     scene_feed(&s, "one\r\n\033[31mtwo\033[?25l\033[?5h\033[?2004h");
     scene_draw(&s);
-    assert_true(tui_viewer_end_with(s.viewer, &out));
+    assert_true(tui_viewer_end_with(s.viewer, false, &out));
     scene_flush(&s, &out);
     scene_is_row(s.outer, 0, "one");
     scene_is_row(s.outer, 1, "two");
@@ -294,7 +294,7 @@ the_last_picture_may_stay(void **state)
     assert_true(term_cursor(s.outer).is_visible);
     assert_int_equal(term_cursor(s.outer).col, 3);
     scene_feed(&s, "\r\n");
-    assert_false(tui_viewer_end_with(s.viewer, &out));
+    assert_false(tui_viewer_end_with(s.viewer, false, &out));
     scene_release(&s);
 }
 
@@ -312,7 +312,7 @@ the_last_picture_leaves_what_stands_above_it(void **state)
     scene_feed(&s, "one\r\n\033[41mtwo\033[m\r\n\r\nfour   \033[2;3H");
     scene_draw(&s);
     buf_clear(&out);
-    assert_true(tui_viewer_end_with(s.viewer, &out));
+    assert_true(tui_viewer_end_with(s.viewer, false, &out));
     scene_flush(&s, &out);
     scene_is_row(s.outer, 1, "above");
     scene_is_row(s.outer, 2, "$ ahr record");
@@ -339,7 +339,7 @@ a_last_picture_of_a_whole_screen_scrolls_what_was_there(void **state)
     scene_feed(&s, "first\033[24Hlast");
     scene_draw(&s);
     buf_clear(&out);
-    assert_true(tui_viewer_end_with(s.viewer, &out));
+    assert_true(tui_viewer_end_with(s.viewer, false, &out));
     scene_flush(&s, &out);
     scene_is_row(s.outer, 0, "first");
     scene_is_row(s.outer, 23, "last");
