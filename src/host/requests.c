@@ -202,9 +202,10 @@ void
 host_lose_link(struct host *h)
 {
     const struct host_options *o = h->opt;
-    if (h->tty_fd >= 0)
-        pty_tty_restore_left(h->tty_fd, &o->tty_saved, &o->tty_raw);
-    if (h->tty_fd >= 0 && o->is_lossy)
+    bool was_left = h->tty_fd >= 0 &&
+                    pty_tty_restore_left(h->tty_fd, &o->tty_saved, &o->tty_raw);
+    /* A viewer that is stopped, or has not begun, has nothing of it. */
+    if (h->tty_fd >= 0 && o->is_lossy && (was_left || !o->is_viewed))
         calm_terminal(h->tty_fd, o->is_viewed);
     close_tty(h);
     host_drop_conn(h, h->link);

@@ -74,12 +74,14 @@ is_same(const struct termios *a, const struct termios *b)
            a->c_lflag == b->c_lflag && !memcmp(a->c_cc, b->c_cc, sizeof(a->c_cc));
 }
 
-void
+bool
 pty_tty_restore_left(int fd, const struct termios *saved, const struct termios *raw)
 {
     struct termios now;
-    if (!tcgetattr(fd, &now) && is_same(&now, raw))
-        put_back(fd, saved);
+    if (tcgetattr(fd, &now) || !is_same(&now, raw))
+        return false;
+    put_back(fd, saved);
+    return true;
 }
 
 bool

@@ -24,8 +24,9 @@ bool pty_tty_is_foreground(const struct pty_tty *t);
 int pty_tty_set_raw(struct pty_tty *t);
 void pty_tty_restore(struct pty_tty *t);
 /* What another process does for one that could not: puts the saved state back if the
- * terminal is still as raw as it was left; somebody else may be using it by now. */
-void pty_tty_restore_left(int fd, const struct termios *saved, const struct termios *raw);
+ * terminal is still as raw as it was left; else false: it was given back, and somebody
+ * else may be using it by now. */
+bool pty_tty_restore_left(int fd, const struct termios *saved, const struct termios *raw);
 
 /* What ends the modes that a program may leave on a terminal: a sequence that was cut
  * off; then colours, margins, keys, mouse, paste, focus and the cursor as they are at
@@ -35,9 +36,10 @@ void pty_tty_restore_left(int fd, const struct termios *saved, const struct term
     "\033[?1002l\033[?1003l\033[?1004l\033[?1005l\033[?1006l\033[?1015l\033[?2004l" \
     "\033[?2026l\033[<u\033[?25h"
 
-/* What ends the looks and the wheel that one may leave besides: the cursor's shape, a
- * screen in reverse, arrow keys of the wheel's. */
-#define PTY_TTY_PLAIN "\033[0 q\033[?5l\033[?1007h\033[?1016l"
+/* What ends the looks that one may leave besides: the cursor's shape, a screen in
+ * reverse; and a mouse told in pixels. Not ?1007, the wheel's arrow keys: it is off at
+ * first on some terminals and on on others. */
+#define PTY_TTY_PLAIN "\033[0 q\033[?5l\033[?1016l"
 
 /* What takes a terminal's alternate screen, blank and calm, and what gives it back. On
  * that screen first: keyboard modes of the one before are not ours to end. */
