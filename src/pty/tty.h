@@ -36,15 +36,20 @@ bool pty_tty_restore_left(int fd, const struct termios *saved, const struct term
     "\033[?1002l\033[?1003l\033[?1004l\033[?1005l\033[?1006l\033[?1015l\033[?2004l" \
     "\033[?2026l\033[<u\033[?25h"
 
-/* What ends the looks that one may leave besides: the cursor's shape, a screen in
- * reverse; and a mouse told in pixels. Not ?1007, the wheel's arrow keys: it is off at
- * first on some terminals and on on others. */
-#define PTY_TTY_PLAIN "\033[0 q\033[?5l\033[?1016l"
+/* The wheel's arrow keys are off at first on some terminals and on on others: what they
+ * were is saved by the terminal, which knows, and put back. */
+#define PTY_TTY_WHEEL_SAVE "\033[?1007s"
+#define PTY_TTY_WHEEL_BACK "\033[?1007r"
+
+/* What ends what one may leave besides: the cursor's shape, a screen in reverse, a mouse
+ * told in pixels. */
+#define PTY_TTY_PLAIN "\033[0 q\033[?5l\033[?1016l" PTY_TTY_WHEEL_BACK
 
 /* What takes a terminal's alternate screen, blank and calm, and what gives it back. On
  * that screen first: keyboard modes of the one before are not ours to end. */
-#define PTY_TTY_TAKE "\030\033\\\033[?1049h" PTY_TTY_CALM "\033[H\033[2J"
-#define PTY_TTY_GIVE PTY_TTY_CALM "\033[?1049l"
+#define PTY_TTY_TAKE \
+    "\030\033\\\033[?1049h" PTY_TTY_WHEEL_SAVE PTY_TTY_CALM "\033[H\033[2J"
+#define PTY_TTY_GIVE PTY_TTY_CALM PTY_TTY_WHEEL_BACK "\033[?1049l"
 
 /* False when fd has no size, or one of 0. */
 bool pty_size(int fd, uint16_t *ret_cols, uint16_t *ret_rows);

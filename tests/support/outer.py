@@ -15,6 +15,7 @@ ON, UNTOLD = {b"7", b"25", b"1007"}, {b"2026"}
 class Modes:
     def __init__(self):
         self.on, self.shape, self.keypad, self.titles = set(ON), 0, False, 0
+        self.saved = {}
         self.is_alternate, self.kitty = False, {False: 0, True: 0}
 
     def __eq__(self, other):
@@ -43,6 +44,10 @@ class Modes:
             elif kind == b"?" and final in (b"h", b"l"):
                 for number in parameters.split(b";"):
                     self._set(number, final == b"h")
+            elif kind == b"?" and final == b"s":
+                self.saved[parameters] = parameters in self.on
+            elif kind == b"?" and final == b"r":
+                self._set(parameters, self.saved.pop(parameters))
             elif final == b"u" and kind:
                 self._keys(kind, parameters)
             elif final == b"q" and between == b" ":
