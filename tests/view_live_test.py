@@ -16,11 +16,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support import outer
-from support.processes import kill, wait_for
+from support.mounts import mounted, own_mounts
+from support.processes import kill, state, wait_for
 from support.recorder import IS_SANITIZED, Recorder
 from support.tap import run, test
 
 AHR = sys.argv[1]
+own_mounts()
 LINES = 15000 if IS_SANITIZED else 30000  # more than the mirror has
 PREFIX = "\x1d"
 WIDE = "row %.0f of many " + "x" * 60
@@ -176,6 +178,33 @@ def it_stops_and_goes_on_with_the_same_picture():
 
 
 @test
+def one_that_is_killed_while_it_is_stopped_leaves_the_terminal_alone():
+    with Recorder(AHR) as a:
+        view = record(a)
+        a.host(view.client.pid)
+        kill(view.client.pid, signal.SIGTSTP)
+        wait_for(lambda: state(view.client.pid) == "T")
+        shown = view.terminal.settle()
+        kill(view.client.pid)
+        wait_for(lambda: "the client has vanished" in (a.live() / "host.log").read_text())
+        assert view.terminal.settle() == shown
+        view.client.wait(60)
+        a.ok("stop", "last")
+
+
+@test
+def one_that_is_killed_leaves_no_mode_and_sets_none():
+    with Recorder(AHR) as a:
+        view = record(a)
+        kill(view.client.pid)
+        view.terminal.wait_for(b"\x1b[23;0t")
+        assert outer.modes(view.terminal.settle()) == outer.Modes()
+        assert view.terminal.stty() == view.before
+        assert b"\x1b[?1007h" not in view.terminal.output
+        a.ok("stop", "last")
+
+
+@test
 def what_came_while_it_was_stopped_is_all_there():
     with Recorder(AHR) as a:
         (a.dir / "talk").write_text(f"""seq -f '{WIDE}' 60; echo ready; until [ -e go ]; do sleep 0.02; done
@@ -285,6 +314,21 @@ def the_editor_has_the_terminal_meanwhile():
         wait_for(lambda: sum("from the editor" in row for row in view.texts()) == 3, lambda: view.texts())
         view.type("\x1b").shows("Esc again").type("\x1b").hides("from the editor").type("\r").ends(0)
         assert not os.listdir(a.dir / "tmp")
+
+
+# -- trouble --
+
+@test
+def trouble_is_told_until_it_is_hidden():
+    with Recorder(AHR) as a, mounted(a.dir / "disk", "-t", "tmpfs", "-o", "size=2m", "tmpfs"):
+        trouble = "cannot write 'session.ahr': No space left on device"
+        script = "head -c 6000000 /dev/urandom | base64 -w 70; echo ready; read x"
+        view = View(a, "record", "--view", "on", "--", "sh", "-c", script, env={"AHR_HOME": str(a.dir / "disk/home")})
+        view.shows("ready").shows(trouble, 23)
+        view.type(PREFIX + "v", "k").hides("ready").shows(trouble, 23).type("q").shows("ready").shows(trouble, 23)
+        view.type(PREFIX + "r").hides(trouble).type("\r")
+        view.client.wait(60)
+        assert "No space left on device" in a.said()
 
 
 # -- the end --

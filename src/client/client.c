@@ -76,6 +76,22 @@ take_end(struct client *c, const struct ipc_message *m)
     set_ended(c, buf_str(&how));
 }
 
+/* With files' names alone: a line has no room for where they lie. */
+static void
+show_trouble(struct client *c)
+{
+    AUTO(buf) line = { 0 };
+    const char *text = buf_str(&c->trouble), *quote, *end;
+    while ((quote = strstr(text, "'/")) && (end = strchr(quote + 1, '\''))) {
+        const char *name = memrchr(quote, '/', (size_t)(end - quote));
+        buf_append(&line, text, (size_t)(quote + 1 - text));
+        buf_append(&line, name + 1, (size_t)(end - name));
+        text = end + 1;
+    }
+    buf_puts(&line, text);
+    tui_viewer_trouble(c->show.look.viewer, buf_str(&line));
+}
+
 /* On a picture it would be in the way. */
 static void
 take_trouble(struct client *c, struct view text)
@@ -83,7 +99,7 @@ take_trouble(struct client *c, struct view text)
     buf_clear(&c->trouble);
     buf_append(&c->trouble, text.p, text.n);
     if (c->show.look.viewer)
-        tui_viewer_trouble(c->show.look.viewer, buf_str(&c->trouble));
+        show_trouble(c);
     if (c->show.way == SHOW_DRAWING)
         return;
     c->opt->say(c->opt->ctx, buf_str(&c->trouble));
