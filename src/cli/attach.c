@@ -25,8 +25,8 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
 }
 
 static const struct cli_option options[] = {
-    CLI_PREFIX_OPTION(struct args, viewing),
-    CLI_DELIVER_OPTION(struct args, viewing),
+    CLI_PREFIX_OPTION(struct args),
+    CLI_DELIVER_OPTION(struct args),
     { 0 },
 };
 

@@ -123,23 +123,30 @@ recall_command(struct branch *b, struct err *err)
 }
 
 static int
+take_command(struct branch *b, size_t count, char **words, struct err *err)
+{
+    if (!*words[0])
+        return err_set(err, ERR_USAGE, "the command is empty");
+    b->command = calloc(count + 1, sizeof(*b->command));
+    if (!b->command)
+        return err_code(err, -ENOMEM, "cannot branch");
+    memcpy(b->command, words, count * sizeof(*words));
+    return 0;
+}
+
+static int
 find_command(struct branch *b, int count, char **words, struct err *err)
 {
-    int r = 0;
-    if (count && !*words[0])
-        return err_set(err, ERR_USAGE, "the command is empty");
-    if (!count)
-        r = recall_command(b, err);
-    else if (!(b->command = calloc((size_t)count + 1, sizeof(*b->command))))
-        r = err_code(err, -ENOMEM, "cannot branch");
-    else
-        memcpy(b->command, words, (size_t)count * sizeof(*words));
-    for (size_t i = 1; !r && b->args->instruct && b->command[i]; i++)
+    int r = count > 0 ? take_command(b, (size_t)count, words, err)
+                      : recall_command(b, err);
+    if (r < 0 || !b->command || !b->args->instruct)
+        return r;
+    for (size_t i = 1; b->command[i]; i++)
         if (!strcmp(b->command[i], HOLE)) {
             memcpy(&b->command[i], &b->args->instruct, sizeof(b->command[i]));
             b->is_given = true;
         }
-    return r;
+    return 0;
 }
 
 /* -- its folder -- */

@@ -118,7 +118,7 @@ cli_branch_git(const char *dir, const char *const *words, struct buf *ret,
 {
     AUTO(buf) said = { .ceiling = SAID_MAX };
     char *argv[WORDS_MAX + 6];
-    pid_t pid;
+    pid_t pid = -1;
     int fds[2];
     make_words(argv, dir, words);
     if (pipe2(fds, O_CLOEXEC) < 0)

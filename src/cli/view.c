@@ -174,7 +174,7 @@ static const struct cli_option options[] = {
       "begin there: seconds, m:ss, h:mm:ss or @BYTE (at the end)", 0, 0 },
     { "no-colors", 0, CLI_FLAG, offsetof(struct args, has_no_colours), NULL,
       "without colours", 0, 0 },
-    CLI_PREFIX_OPTION(struct args, viewing),
+    CLI_PREFIX_OPTION(struct args),
     { 0 },
 };
 

@@ -19,14 +19,15 @@ struct cli_viewing {
     bool begins_back;   /* in review mode */
 };
 
-#define CLI_PREFIX_OPTION(type, field)                                       \
+/* Of a command whose options have them as `viewing`. */
+#define CLI_PREFIX_OPTION(type)                                              \
     {                                                                        \
-        "prefix", 0, CLI_TEXT, offsetof(type, field.prefix), "KEY",          \
+        "prefix", 0, CLI_TEXT, offsetof(type, viewing.prefix), "KEY",        \
             "the key before those that are not the session's (Ctrl-])", 0, 0 \
     }
-#define CLI_DELIVER_OPTION(type, field)                                                \
+#define CLI_DELIVER_OPTION(type)                                                       \
     {                                                                                  \
-        "deliver", 0, CLI_CHOICE, offsetof(type, field.deliver), "ask|yes|no",         \
+        "deliver", 0, CLI_CHOICE, offsetof(type, viewing.deliver), "ask|yes|no",       \
             "type an instruction about now into the agent? (ask, or as was answered)", \
             0, 0                                                                       \
     }
