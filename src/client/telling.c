@@ -5,8 +5,7 @@
 
 #include "base/clock.h"
 #include "client/client_priv.h"
-
-enum { PATIENCE_MS = 5000, PAUSE_MS = 100 }; /* as client/typing.c has them */
+#include "client/typing.h"
 
 #define NS_A_MS     1000000ULL
 #define PASTE_BEGIN "\033[200~"
@@ -82,7 +81,9 @@ note(struct client *c, bool is_delivered)
 static uint64_t
 patience_ns(const struct telling *t)
 {
-    return (t->state == TELLING_PAUSE ? PAUSE_MS : PATIENCE_MS) * NS_A_MS;
+    return (t->state == TELLING_PAUSE ? CLIENT_TYPING_PAUSE_MS
+                                      : CLIENT_TYPING_PATIENCE_MS) *
+           NS_A_MS;
 }
 
 static void

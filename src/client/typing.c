@@ -7,15 +7,12 @@
 enum {
     WINDOW = 64 << 10, /* what may wait, as doc/ipc.md has it */
     STEP = 16 << 10,
-    PATIENCE_MS = 5000, /* until it has taken some */
-    PAUSE_MS = 100,     /* more than programs wait for the rest of a paste, or of an
-                           escape sequence */
 };
 
 static void
 pause_a_moment(void)
 {
-    struct timespec left = { .tv_nsec = PAUSE_MS * 1000000L };
+    struct timespec left = { .tv_nsec = CLIENT_TYPING_PAUSE_MS * 1000000L };
     while (nanosleep(&left, &left) < 0 && errno == EINTR)
         ;
 }
@@ -25,7 +22,8 @@ static int
 wait_taken(struct client_typing *t, struct err *err)
 {
     struct ipc_message got;
-    int r = client_ask(t->ask, NULL, t->is_stuck ? 0 : PATIENCE_MS, &got, err);
+    int r = client_ask(t->ask, NULL, t->is_stuck ? 0 : CLIENT_TYPING_PATIENCE_MS, &got,
+                       err);
     if (r == -ETIMEDOUT) {
         t->is_stuck = true;
         return r;
@@ -41,7 +39,7 @@ static int
 hand_over(struct client_typing *t, struct view v, struct err *err)
 {
     struct ipc_message m = { .selector = IPC_INPUT, .bytes = v };
-    int r = client_ask_send(t->ask, &m, PATIENCE_MS, err);
+    int r = client_ask_send(t->ask, &m, CLIENT_TYPING_PATIENCE_MS, err);
     if (!r)
         t->waiting += v.n;
     return r;

@@ -13,6 +13,12 @@
 
 #include "client/ask.h"
 
+enum {
+    CLIENT_TYPING_PATIENCE_MS = 5000,
+    CLIENT_TYPING_PAUSE_MS = 100, /* more than programs wait for the rest of a paste, or
+                                     of an escape sequence */
+};
+
 struct client_typing {
     struct client_ask *ask; /* borrowed */
     size_t waiting;         /* bytes that the recorder has, and the program's PTY not */
