@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define NONE UINT32_MAX
+
 enum {
-    NONE = UINT32_MAX,
     DEPTH_MAX = 16, /* that is shown; what is deeper stands below each other */
     TEXTS_MAX = 1 << 30,
 };
