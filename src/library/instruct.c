@@ -19,8 +19,7 @@
 
 /* -- its number -- */
 
-/* Microseconds since the epoch, and never one twice; those of other writers that are far
- * ahead are left alone. */
+/* Never one twice; those of other writers that are far ahead are left alone. */
 static int
 pass_by(void *ctx, const struct session_moment *m)
 {
@@ -37,7 +36,7 @@ number(const char *path, struct session_instruction *i)
     struct clock now;
     clock_start(&now);
     i->ts_ns = now.real_ns;
-    i->id = now.real_ns / 1000;
+    i->id = clock_id();
     return session_moments_read(path, SESSION_INSTRUCTION, pass_by, &i->id, &unread);
 }
 
