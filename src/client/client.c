@@ -4,7 +4,8 @@
  *
  * poll() rather than the host's event loop: three descriptors, of which any may be a
  * regular file. Nothing here waits but pty_signals_poll(), so that a terminal that takes
- * nothing does not keep us from hearing a signal.
+ * nothing does not keep us from hearing a signal; and client_edit(), while $EDITOR has
+ * the terminal.
  */
 #include "client/client.h"
 
