@@ -545,6 +545,25 @@ an_instruction_after_the_end_is_typed_to_nobody(void **state)
     scene_release(&s);
 }
 
+/* Not laid out anew for each character, which would take minutes. */
+static void
+a_long_text_is_typed_at_once(void **state)
+{
+    (void)state;
+    enum { SIZE = 60000 };
+    static char text[SIZE + 1];
+    struct scene s;
+    memset(text, 'x', SIZE);
+    begin(&s);
+    scene_type(&s, PREFIX "vgi");
+    uint64_t begin_ns = clock_mono_ns();
+    scene_type(&s, text);
+    assert_true(clock_mono_ns() - begin_ns < 10000 * MS);
+    scene_type(&s, "\023");
+    assert_int_equal(scene_wishes(&s, TUI_WISH_INSTRUCT).text.n, SIZE);
+    scene_release(&s);
+}
+
 /* -- files and the clipboard -- */
 
 static void
@@ -1086,6 +1105,7 @@ main(void)
         cmocka_unit_test(an_instruction_can_be_taken_back),
         cmocka_unit_test(an_instruction_about_a_line_is_anchored_there),
         cmocka_unit_test(an_instruction_after_the_end_is_typed_to_nobody),
+        cmocka_unit_test(a_long_text_is_typed_at_once),
         cmocka_unit_test(a_draft_is_written_in_the_editor),
         cmocka_unit_test(the_text_is_opened_in_the_editor),
         cmocka_unit_test(what_a_key_says_last_is_what_is_read),
