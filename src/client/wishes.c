@@ -13,6 +13,13 @@ client_tell(struct client *c, const char *text)
         tui_viewer_tell(c->show.look.viewer, text, clock_mono_ns());
 }
 
+static void
+tell_refused(struct client *c, const char *why)
+{
+    if (c->show.look.viewer)
+        tui_viewer_refused(c->show.look.viewer, why, clock_mono_ns());
+}
+
 /* -- requests -- */
 
 static void
@@ -41,7 +48,12 @@ client_take_answer(struct client *c, const struct ipc_message *m)
     enum client_asked what = c->asked[0];
     memmove(c->asked, c->asked + 1, --c->asked_count * sizeof(c->asked[0]));
     buf_append(&why, m->bytes.p, m->bytes.n);
-    client_tell(c, m->selector == IPC_DONE ? done[what] : buf_str(&why));
+    if (m->selector == IPC_DONE)
+        client_tell(c, done[what]);
+    else if (what == CLIENT_ASKED_INSTRUCT)
+        tell_refused(c, buf_str(&why));
+    else
+        client_tell(c, buf_str(&why));
     events_expire(&c->show.look.events);
     return true;
 }
@@ -59,7 +71,10 @@ note_after_end(struct client *c, const struct tui_wish *wish)
         w.anchor_byte = c->show.next_off;
     int r = c->opt->instruct ? c->opt->instruct(c->opt->ctx, &w, &ignored, &err)
                              : err_set(&err, ERR_MISSING, "there is no place for it");
-    client_tell(c, r < 0 ? err.text : "instruction noted");
+    if (r < 0)
+        tell_refused(c, err.text);
+    else
+        client_tell(c, "instruction noted");
     events_expire(&c->show.look.events);
 }
 
@@ -81,7 +96,7 @@ static void
 instruct(struct client *c, const struct tui_wish *wish)
 {
     if (wish->text.n > IPC_MESSAGE_BYTES_MAX)
-        client_tell(c, "the instruction is too long");
+        tell_refused(c, "the instruction is too long");
     else if (wish->is_typed && !c->has_ended)
         telling_add(c, wish);
     else

@@ -168,11 +168,11 @@ instruct(struct viewing *v, const struct tui_wish *wish)
     if (w.anchor_byte == PLAY_NONE)
         w.anchor_byte = v->source.bytes;
     if (!v->opt->instruct) {
-        tui_viewer_tell(v->viewer, "there is no place for instructions here", now_ns);
+        tui_viewer_refused(v->viewer, "there is no place for instructions here", now_ns);
         return;
     }
     if (v->opt->instruct(v->opt->ctx, &w, &event, &err) < 0) {
-        tui_viewer_tell(v->viewer, err.text, now_ns);
+        tui_viewer_refused(v->viewer, err.text, now_ns);
         return;
     }
     if (play_events_add(v->opt->events, &event) == 0)

@@ -53,6 +53,7 @@ tui_viewer_free(struct tui_viewer *v)
     buf_release(&v->title);
     buf_release(&v->aside);
     buf_release(&v->wish_text);
+    buf_release(&v->submitted);
     free(v);
 }
 
@@ -222,6 +223,13 @@ void
 tui_viewer_tell(struct tui_viewer *v, const char *text, uint64_t now_ns)
 {
     tui_viewer_say(v, text, now_ns);
+}
+
+void
+tui_viewer_refused(struct tui_viewer *v, const char *why, uint64_t now_ns)
+{
+    v->is_refused = v->submitted.n;
+    tui_viewer_say(v, why, now_ns);
 }
 
 bool

@@ -82,6 +82,9 @@ void tui_viewer_renew(struct tui_viewer *v);
 void tui_viewer_trouble(struct tui_viewer *v, const char *text);
 /* What became of the last wish: a short line that goes by itself. Copied. */
 void tui_viewer_tell(struct tui_viewer *v, const char *text, uint64_t now_ns);
+/* The last instruction could not be noted; told likewise. The next draft begins with its
+ * text. */
+void tui_viewer_refused(struct tui_viewer *v, const char *why, uint64_t now_ns);
 /* It has ended, as `how` says. True: somebody still looks at it (review mode, a box that
  * is open): go on until TUI_WISH_LEAVE. */
 bool tui_viewer_ended(struct tui_viewer *v, const char *how);

@@ -67,6 +67,17 @@ end_draft(struct tui_viewer *v)
         leave_review(v);
 }
 
+/* What was refused is there again. */
+static void
+open_draft(struct tui_viewer *v, bool is_now)
+{
+    tui_review_draft(&v->review, is_now);
+    if (!v->is_refused || !v->review.has_draft)
+        return;
+    tui_draft_set(&v->review.draft, (struct view){ v->submitted.p, v->submitted.n });
+    v->is_refused = false;
+}
+
 /* Is it about what the session does now? */
 static bool
 is_about_now(const struct tui_viewer *v)
@@ -80,6 +91,8 @@ submit(struct tui_viewer *v, bool is_typed)
     const struct tui_review *r = &v->review;
     bool is_now = is_about_now(v);
     uint64_t line = r->draft_line;
+    buf_clear(&v->submitted);
+    buf_append(&v->submitted, r->draft.text.p, r->draft.text.n);
     tui_viewer_ask(v, &(struct tui_wish){
                           .kind = TUI_WISH_INSTRUCT,
                           .text = { r->draft.text.p, r->draft.text.n },
@@ -134,7 +147,7 @@ instruct_now(struct tui_viewer *v)
     if (v->review.has_draft)
         return;
     v->is_now = !was_back && v->opt.is_live;
-    tui_review_draft(&v->review, true);
+    open_draft(v, true);
 }
 
 static void
@@ -321,7 +334,7 @@ grant(struct tui_viewer *v, enum tui_review_wish wish, uint64_t now_ns)
         return;
     case TUI_REVIEW_DRAFT:
         if (!is_only_looking(v))
-            tui_review_draft(&v->review, false);
+            open_draft(v, false);
         return;
     case TUI_REVIEW_SUBMIT:
         submit_or_ask(v);

@@ -72,6 +72,8 @@ struct tui_viewer {
     struct tui_viewer_wish wishes[TUI_VIEWER_WISHES];
     unsigned first_wish, n_wishes;
     struct buf wish_text; /* of the one that was given last */
+    struct buf submitted; /* the text of the last draft … */
+    bool is_refused;      /* … which could not be noted */
     enum tui_edited edited;
     char *edited_path; /* NULL: there is none */
 

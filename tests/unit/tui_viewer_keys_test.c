@@ -564,6 +564,25 @@ a_long_text_is_typed_at_once(void **state)
     scene_release(&s);
 }
 
+static void
+a_text_that_was_refused_is_in_the_next_draft(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s);
+    scene_type(&s, PREFIX "vgi"
+                          "a long text\023");
+    assert_true(is_text(scene_wishes(&s, TUI_WISH_INSTRUCT), "a long text"));
+    tui_viewer_refused(s.viewer, "the disk is full", s.now_ns);
+    scene_draw_now(&s);
+    assert_true(has_bar(&s, "the disk is full"));
+    scene_type(&s, "i!\023");
+    assert_true(is_text(scene_wishes(&s, TUI_WISH_INSTRUCT), "a long text!"));
+    scene_type(&s, "ianother\023");
+    assert_true(is_text(scene_wishes(&s, TUI_WISH_INSTRUCT), "another"));
+    scene_release(&s);
+}
+
 /* -- files and the clipboard -- */
 
 static void
@@ -1106,6 +1125,7 @@ main(void)
         cmocka_unit_test(an_instruction_about_a_line_is_anchored_there),
         cmocka_unit_test(an_instruction_after_the_end_is_typed_to_nobody),
         cmocka_unit_test(a_long_text_is_typed_at_once),
+        cmocka_unit_test(a_text_that_was_refused_is_in_the_next_draft),
         cmocka_unit_test(a_draft_is_written_in_the_editor),
         cmocka_unit_test(the_text_is_opened_in_the_editor),
         cmocka_unit_test(what_a_key_says_last_is_what_is_read),
