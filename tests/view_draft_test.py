@@ -140,7 +140,7 @@ def an_instruction_is_a_badge_that_is_gone_to(s):
 
 @scenario(["watch"], begins=line_50)
 def who_watches_gives_none(s):
-    s.say("ino" + SUBMIT).tells("a watcher only looks")
+    s.say("i").tells("a watcher only looks")
     assert not s.session.lines("instructions")
 
 

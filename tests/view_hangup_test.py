@@ -26,6 +26,7 @@ AGENT = "trap 'echo hup; exit 3' HUP; seq 100; echo ready; while :; do sleep 0.0
 LIVE = {"the picture": ("", "ready"), "review": ("v", "line"), "a search": ("v/", "/"), "a prompt": ("s", "label:"),
         "help": ("?", "q closes"), "a draft": ("i", "Ctrl-S"), "review's help": ("vh", "looking back"),
         "a held prefix": ("-", "ready")}
+NOT_FOR_WATCHERS = ("a held prefix", "a prompt", "a draft")
 ENDED = {"review": ("", "ready"), "a search": ("/", "/"), "help": ("h", "looking back"), "a draft": ("i", "Ctrl-S"),
          "a file's name": ("s", "save as:")}
 
@@ -90,7 +91,7 @@ def those_who_joined_end_and_the_session_goes_on():
         with house() as (a, tmux):
             a.ok("record", "--background", "--", "sh", "-c", AGENT)
             seats = [opened(tmux, keys and "\x1d" + keys.strip("-"), shown, kind)
-                     for what, (keys, shown) in LIVE.items() if kind == "attach" or what != "a held prefix"]
+                     for what, (keys, shown) in LIVE.items() if kind == "attach" or what not in NOT_FOR_WATCHERS]
             all_end(tmux, [seat.pid for seat in seats])
             assert a.names("live")
             a.run("stop", a.live().name)
@@ -128,18 +129,18 @@ def so_does_who_was_stopped_or_has_lent_it_to_an_editor():
         a.ok("record", "--background", "--name", "live", "--", "sh", "-c", AGENT)
         a.run("record", "-q", "--view", "off", "--name", "ended", "--", "sh", "-c", "seq 100; echo ready")
         some = []
-        for kind, name in (("watch", "live"), ("view", "ended")):
-            for keys, shown in ((("C-z",), "Stopped"), (("i",), "Ctrl-S")):
-                window = tmux.window(80, 24)
-                window.ahr(kind, name)
-                window.wait_drawn()
-                window.wait_until(lambda w=window: "ready" in w.screen(), "ready")
-                some.append(window.client())
-                window.type(*keys)
-                window.wait_until(lambda w=window, s=shown: s in w.screen(), shown)
-                if keys == ("i",):
-                    window.type("C-e")
-                    window.wait_until(lambda w=window: "in the editor" in w.screen(), "the editor")
+        for kind, name, keys, shown in (("watch", "live", ("C-z",), "Stopped"), ("view", "ended", ("C-z",), "Stopped"),
+                                        ("view", "ended", ("i",), "Ctrl-S")):
+            window = tmux.window(80, 24)
+            window.ahr(kind, name)
+            window.wait_drawn()
+            window.wait_until(lambda w=window: "ready" in w.screen(), "ready")
+            some.append(window.client())
+            window.type(*keys)
+            window.wait_until(lambda w=window, s=shown: s in w.screen(), shown)
+            if keys == ("i",):
+                window.type("C-e")
+                window.wait_until(lambda w=window: "in the editor" in w.screen(), "the editor")
         all_end(tmux, some)
         a.run("stop", "live")
         wait_for(lambda: a.names("live") == [])

@@ -176,6 +176,20 @@ note_of(const struct tui_viewer *v)
     return v->is_back ? v->review.note : "";
 }
 
+/* What is typed of a command that needs more. */
+static void
+add_typed(const struct tui_viewer *v, struct tui_parts *p)
+{
+    const struct tui_review *r = &v->review;
+    if (!v->is_back)
+        return;
+    if (r->pending == 'm' || r->pending == '\'')
+        buf_puts(&p->text, r->pending == 'm' ? "mark: " : "go to mark: ");
+    else if (r->has_count)
+        buf_printf(&p->text, ":%u", r->count);
+    end(p, NOTE);
+}
+
 /* -- the line -- */
 
 /* "cannot write '/a/long/path': No space left on device": where it has no room, the
@@ -194,6 +208,7 @@ put_status(struct tui_viewer *v, unsigned cols, struct buf *out)
     AUTO(tui_parts) p = { .widths = &v->widths };
     if (!v->is_trouble_hidden)
         add_text(&p, trouble_of(v, cols), TUI_VIEWER_TEXT, TROUBLE);
+    add_typed(v, &p);
     add_text(&p, note_of(v), TUI_VIEWER_TEXT, NOTE);
     add_state(v, &p);
     add_facts(v, &p);

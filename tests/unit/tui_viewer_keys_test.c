@@ -645,6 +645,29 @@ the_text_is_opened_in_the_editor(void **state)
 }
 
 static void
+what_is_typed_of_a_command_is_shown(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s);
+    scene_type(&s, PREFIX "v");
+    scene_type(&s, "12");
+    assert_true(has_bar(&s, ":12  ● REC"));
+    scene_type(&s, "g");
+    assert_true(has_bar(&s, "line 12 of"));
+    assert_false(has_bar(&s, ":12"));
+    scene_type(&s, "m");
+    assert_true(has_bar(&s, "mark:"));
+    scene_type(&s, "a");
+    assert_true(has_bar(&s, "marked"));
+    scene_type(&s, "'");
+    assert_true(has_bar(&s, "go to mark:"));
+    scene_type(&s, "a");
+    assert_false(has_bar(&s, "mark"));
+    scene_release(&s);
+}
+
+static void
 what_a_key_says_last_is_what_is_read(void **state)
 {
     (void)state;
@@ -1128,6 +1151,7 @@ main(void)
         cmocka_unit_test(a_text_that_was_refused_is_in_the_next_draft),
         cmocka_unit_test(a_draft_is_written_in_the_editor),
         cmocka_unit_test(the_text_is_opened_in_the_editor),
+        cmocka_unit_test(what_is_typed_of_a_command_is_shown),
         cmocka_unit_test(what_a_key_says_last_is_what_is_read),
         cmocka_unit_test(a_line_is_copied_when_it_is_asked_for),
         cmocka_unit_test(trouble_is_told_until_it_is_over),
