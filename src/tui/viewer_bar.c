@@ -150,8 +150,9 @@ add_facts(const struct tui_viewer *v, struct tui_parts *p)
 static void
 add_hints(const struct tui_viewer *v, struct tui_parts *p)
 {
-    static const char *const live[] = { "v review", "s snapshot", "i instruct",
-                                        "d detach", "q quit" };
+    /* The ways out before the rest: on 80 columns there is no room for all. */
+    static const char *const live[] = { "v review", "d detach", "q quit", "s snapshot",
+                                        "i instruct" };
     bool is_held = v->prefix.is_held;
     if (is_held || (v->opt.is_watcher && !v->is_back)) {
         for (unsigned i = 0; i < sizeof(live) / sizeof(live[0]); i++)
