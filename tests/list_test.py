@@ -360,7 +360,8 @@ def show_tells_what_there_is_and_what_to_do():
         shown = a.ok("show", ids[0]).decode()
         for line in (f"session       {ids[0]}", "name          first", "command       make 'a b'",
                      "duration      1m05s", "terminal      100x30", "snapshots     0",
-                     f"recording     {folder}/session.ahr", f"ahr replay {ids[0]}",
+                     f"recording     {folder}/session.ahr",
+                     f"ahr view {ids[0]}", f"ahr replay {ids[0]}",
                      "redacted      2026-06-01T00:00:00Z, rule github-pat, 3 places"):
             assert f"\n{line}\n" in f"\n{shown}\n", (line, shown)
         assert shown.count("redacted") == 1

@@ -395,7 +395,8 @@ conclude(struct record *rec, const struct client_result *done)
         return done->exit_code;
     case CLIENT_DETACHED:
         if (!rec->args->is_quiet)
-            cli_say(rec->self, "session %s goes on", rec->id);
+            cli_say(rec->self, "session %s goes on; 'ahr attach' comes back to it",
+                    rec->id);
         return CLI_DONE;
     case CLIENT_HOST_GONE:
         cli_say(rec->self,

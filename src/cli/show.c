@@ -208,7 +208,8 @@ put_hints(struct shown *s)
     if (is_held)
         buf_printf(&s->out, "ahr watch %s\nahr attach %s\nahr stop %s\n", id, id, id);
     else
-        buf_printf(&s->out, "ahr replay %s\nahr export %s -o session.html\n", id, id);
+        buf_printf(&s->out, "ahr view %s\nahr replay %s\nahr export %s -o session.html\n",
+                   id, id, id);
     if (snap_has(s->home, id))
         buf_printf(&s->out, "ahr fs list --session %s\n", id);
 }
