@@ -34,6 +34,7 @@ class Viewed:
     def __init__(self, a):
         self.a, self.terminal = a, a.terminal()
         self.before = self.terminal.stty()
+        a.has_recorded()
         os.write(self.terminal.slave, b"what was there\r\nprompt$ ")
         self.terminal.wait_for("prompt$ ")
         self.client = a.on(self.terminal, "record", "--view", "on", "--", "sh", "-c", AGENT, stderr=a.log())

@@ -33,8 +33,10 @@ TALK = "seq -f 'row %.0f of many' {}; printf 'ready '; read x; exit ${{x:-0}}"
 class View:
     """A client on a terminal of its own."""
 
-    def __init__(self, a, *args, **more):
+    def __init__(self, a, *args, is_first=False, **more):
         self.a, self.terminal = a, a.terminal()
+        if not is_first:
+            a.has_recorded()
         self.before = self.terminal.stty()
         self.client = a.on(self.terminal, *args, stderr=a.log(), **more)
 
@@ -70,6 +72,19 @@ def record(a, *args, lines=60, options=()):
 def lines_of(a, kind, folder=None):
     path = (folder or a.live()) / f"session.{kind}.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+@test
+def who_records_for_the_first_time_is_told_of_the_prefix():
+    with Recorder(AHR) as a:
+        for is_first in (True, False):
+            view = View(a, "record", "--view", "on", "--prefix", "^a", "--", "sh", "-c", "echo up; read -r x",
+                        is_first=is_first)
+            view.shows("up")
+            if is_first:
+                view.shows("this is recorded; Ctrl-A then ? shows the keys", -1)
+            view.hides("shows the keys")
+            view.type("\r").ends(0)
 
 
 # -- lines from before --

@@ -63,6 +63,7 @@ struct record {
     struct pty_tty tty;                 /* made raw; fd -1: none */
     int in_fd;                          /* -1: nothing is ever sent */
     bool is_out_terminal;
+    bool is_first; /* nothing was recorded here before */
     uint8_t prefix;
     char id[SESSION_ID_LEN + 1];
     struct buf home, cwd, out_file, points, tape_path, done_tape_path;
@@ -363,6 +364,7 @@ warn_of_secrets(struct record *rec)
         return;
     (void)fchmod(fd, 0600); /* whatever the umask */
     close(fd);
+    rec->is_first = true;
     cli_say(rec->self, "recordings hold all that is shown, and that may be passwords and "
                        "keys; only you can read them");
     cli_say(rec->self,
@@ -509,6 +511,7 @@ run_client(struct record *rec, int link_fd)
         .has_fixed_rows = rec->args->rows,
         .is_viewed = rec->host.is_viewed,
         .prefix = rec->prefix,
+        .greets = rec->is_first,
         .deliver = cli_viewing_deliver(&rec->args->viewing),
         .name = cli_viewing_name(rec->args->name, rec->id, name),
         .clock = rec->host.clock,

@@ -33,6 +33,7 @@ struct client_options {
     uint8_t prefix;           /* a control byte; 0: all keys are the session's */
     enum tui_deliver deliver; /* type instructions into the agent? */
     bool begins_back;         /* in review mode */
+    bool greets;              /* at first it is said what the prefix is */
     const char *name;         /* of the session, for people */
     struct clock clock;       /* the session's, where it is known before it is joined */
     const char *tape_path, *done_tape_path;   /* the recording now and after its end */

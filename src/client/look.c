@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/look_priv.h"
 
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "tui/prefix.h"
+
 bool
 look_keeps_rows(const struct look *l)
 {
@@ -78,6 +83,15 @@ look_ended(struct look *l, const char *how)
 /* -- the terminal -- */
 
 static void
+greet(struct look *l)
+{
+    char text[80], name[16];
+    snprintf(text, sizeof(text), "this is recorded; %s then ? shows the keys",
+             tui_prefix_name(l->opt->prefix, name));
+    tui_viewer_tell(l->viewer, text, clock_mono_ns());
+}
+
+static void
 make_viewer(struct look *l, unsigned cols, unsigned rows)
 {
     struct tui_viewer_options opt = {
@@ -93,6 +107,8 @@ make_viewer(struct look *l, unsigned cols, unsigned rows)
         .has_colours = true, /* as the session's own picture has */
     };
     l->viewer = tui_viewer_new(&opt, &l->source);
+    if (l->viewer && l->opt->greets && opt.prefix)
+        greet(l);
 }
 
 bool

@@ -52,6 +52,11 @@ class Recorder(Ahr):
             wait_for(lambda: not self.processes())
             super().__exit__()
 
+    def has_recorded(self):
+        """What is only said to who records for the first time is not said."""
+        self.home.mkdir(mode=0o700, exist_ok=True)
+        (self.home / ".secrets-told").touch(mode=0o600)
+
     # -- processes --
 
     def processes(self):
