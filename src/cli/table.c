@@ -10,7 +10,7 @@
 enum {
     GAP = 2,
     LOT = 4096, /* rows */
-    FAIR = 20,  /* columns that no other may take from one */
+    FAIR = 23,  /* columns that no other may take from one: an id, two branches deep */
 };
 
 struct cell {
