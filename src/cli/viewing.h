@@ -20,10 +20,10 @@ struct cli_viewing {
 };
 
 /* Of a command whose options have them as `viewing`. */
-#define CLI_PREFIX_OPTION(type)                                              \
-    {                                                                        \
-        "prefix", 0, CLI_TEXT, offsetof(type, viewing.prefix), "KEY",        \
-            "the key before those that are not the session's (Ctrl-])", 0, 0 \
+#define CLI_PREFIX_OPTION(type)                                                  \
+    {                                                                            \
+        "prefix", 0, CLI_TEXT, offsetof(type, viewing.prefix), "KEY",            \
+            "the key before d (detach), v (look back), ? (help)… (Ctrl-])", 0, 0 \
     }
 #define CLI_DELIVER_OPTION(type)                                                       \
     {                                                                                  \

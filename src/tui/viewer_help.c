@@ -21,7 +21,7 @@ static const char *const review_help[] = {
     "z w           a page, and of how many lines",
     "g G Ng N%     first, last, line N, percent",
     "← →           left, right",
-    "/ ?           search on, back",
+    "/ ?           search a text on, back",
     "n N           again, the other way",
     "ESC u         highlights on, off",
     "&             only lines with a text",
