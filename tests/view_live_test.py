@@ -402,6 +402,25 @@ def nobody_looks_back_from_a_terminal_that_is_gone():
             assert a.meta()["status"] == "aborted"
 
 
+@test
+def a_terminal_may_go_while_the_editor_has_it():
+    with Recorder(AHR) as a:
+        editor, running, go = (a.dir / name for name in ("editor", "running", "go"))
+        editor.write_text(f'#!/bin/sh\n>"{running}"\nuntil [ -e "{go}" ]; do sleep 0.02; done\n')
+        editor.chmod(0o755)
+        a.env["EDITOR"] = str(editor)
+        a.ok("record", "-q", "--", "echo", "text")
+        for view, keys, status in ((View(a, "view", "last").shows("text"), "i", -signal.SIGHUP),
+                                   (record(a), PREFIX + "i", 128 + signal.SIGHUP)):
+            view.type(keys, "x\x05")
+            wait_for(running.exists)
+            view.terminal.hang_up()
+            go.touch()
+            a.ends(view.client, status)
+            go.unlink()
+            running.unlink()
+
+
 # -- how it is chosen --
 
 @test
