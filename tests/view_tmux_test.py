@@ -8,6 +8,7 @@ Each scenario is played on recorded, attached and watched sessions, in windows o
 and is mounted where nobody else sees it.
 """
 
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -248,6 +249,9 @@ def a_full_disk_is_told_loudly():
         theatre.close()
 
 
+LOUD = re.compile(r"\x1b\[41m[^\x1b]*No space")
+
+
 def is_told(theatre):
     theatre.open()
     seats = [theatre.sit("record", *size) for size in SIZES]
@@ -258,7 +262,7 @@ def is_told(theatre):
     for seat in (*seats, late):
         seat.session.write("more " * 20000)
     for seat in (*seats, late):
-        seat.tells("No space left on dev").until(lambda: "41mNo space" in seat.looks()[-1], lambda: seat.looks()[-1])
+        seat.tells("No space left on dev").until(lambda: LOUD.search(seat.looks()[-1]), lambda: seat.looks()[-1])
         seat.say(PREFIX + "r").until(lambda: "No space" not in seat.screen(), "it is hidden")
 
 

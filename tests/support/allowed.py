@@ -210,7 +210,7 @@ def player(data):
 TITLE = r"\x1b\]2;[^%s]*\x1b\\" % re.escape("".join(sorted(FORBIDDEN)))
 # The modes that decide what a terminal sends, the looks of all of it, the keyboard's flags, the stack of titles.
 MIRRORED = (r"\x1b\[\?(?:1|5|66|9|1000|1002|1003|1004|1005|1006|1007|1015|1016)[hl]", r"\x1b\[=\d{1,2};1u",
-            r"\x1b\[2[23];0t", TITLE)
+            r"\x1b\[\?1007[sr]", r"\x1b\[2[23];0t", TITLE)
 
 
 def viewer(data):

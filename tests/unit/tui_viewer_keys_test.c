@@ -574,7 +574,7 @@ a_text_that_was_refused_is_in_the_next_draft(void **state)
                           "a long text\023");
     assert_true(is_text(scene_wishes(&s, TUI_WISH_INSTRUCT), "a long text"));
     tui_viewer_refused(s.viewer, "the disk is full", s.now_ns);
-    scene_draw_now(&s);
+    scene_draw(&s);
     assert_true(has_bar(&s, "the disk is full"));
     scene_type(&s, "i!\023");
     assert_true(is_text(scene_wishes(&s, TUI_WISH_INSTRUCT), "a long text!"));
@@ -675,7 +675,7 @@ what_a_key_says_last_is_what_is_read(void **state)
     begin(&s);
     scene_type(&s, PREFIX "v");
     tui_viewer_tell(s.viewer, "noted", s.now_ns);
-    scene_draw_now(&s);
+    scene_draw(&s);
     assert_true(has_bar(&s, "noted"));
     scene_type(&s, "/nowhere\r");
     assert_true(has_bar(&s, "not found: nowhere"));
