@@ -441,7 +441,7 @@ def whatever_ends_it_the_terminal_is_as_it_was():
                 a.ends(client, -end)
             assert t.stty() == before
             shown = t.settle()
-            assert shown.endswith(b"\033[?25h\033[?1049l"), shown[-80:]
+            assert shown.endswith(b"\033[?25h\033[?1007r\033[?1049l"), shown[-80:]
             assert a.ok("render", "-", input=shown).strip() == b""
 
 

@@ -179,7 +179,7 @@ DRAWING = (SGR, LINK, r"\x1b\[(?:\d+(?:;\d+)?)?H", r"\x1b\[\d*[CGSK]", r"\x1b\[2
 # What takes a terminal, and what gives it back: all of it or nothing.
 CALM = ("\x18\x1b\\\x1b[0m\x1b7\x1b[r\x1b8\x1b[?1l\x1b>\x1b[?7h\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l"
         "\x1b[?1006l\x1b[?1015l\x1b[?2004l\x1b[?2026l\x1b[<u\x1b[?25h")
-TAKING = tuple(map(re.escape, ("\x18\x1b\\\x1b[?1049h", CALM, "\x1b[?1049l")))
+TAKING = tuple(map(re.escape, ("\x18\x1b\\\x1b[?1049h", CALM, "\x1b[?1007s", "\x1b[?1007r", "\x1b[?1049l")))
 
 
 def terminal(data, sequences=(), also="\r\n"):
@@ -210,7 +210,7 @@ def player(data):
 TITLE = r"\x1b\]2;[^%s]*\x1b\\" % re.escape("".join(sorted(FORBIDDEN)))
 # The modes that decide what a terminal sends, the looks of all of it, the keyboard's flags, the stack of titles.
 MIRRORED = (r"\x1b\[\?(?:1|5|66|9|1000|1002|1003|1004|1005|1006|1007|1015|1016)[hl]", r"\x1b\[=\d{1,2};1u",
-            r"\x1b\[\?1007[sr]", r"\x1b\[2[23];0t", TITLE)
+            r"\x1b\[2[23];0t", TITLE)
 
 
 def viewer(data):

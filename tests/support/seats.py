@@ -281,7 +281,7 @@ class Theatre:
         """One that was recorded before, slowly."""
         session, home = self.session(), Home(self.ahr)
         home.dir, day = self.ahr.home, session_id("2026-05-28", "a")
-        sid = day[:-6] + f"{self.count:06}"
+        sid = day[:-6] + f"{int(session.name[1:]):06}"
         folder = home.folder("sessions", sid)
         self.ahr.ok("pack", "--cols", cols, "--rows", rows, "--rate", RATE, "-o", folder / "session.ahr",
                     input=text or actor.text())
