@@ -177,7 +177,7 @@ tui_review_update(struct tui_review *r)
     keep_draft(r);
     stay(r);
     if (r->wants_first && r->source->is_whole && !r->has_draft) {
-        r->wants_first = false;
+        r->wants_first = r->follows = false;
         if (tui_rows_count(r))
             tui_rows_put(r, 0, 0);
     }

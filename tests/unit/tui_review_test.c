@@ -555,6 +555,31 @@ the_first_line_is_gone_to_when_it_comes(void **state)
     review_kit_end(&k);
 }
 
+/* Where there is one line at most, the first one is the end. */
+static void
+the_first_line_is_stayed_at_when_it_has_come(void **state)
+{
+    (void)state;
+    for (unsigned lines = 0; lines < 3; lines++) {
+        struct review_kit k, late;
+        review_kit_begin(&k, 30, 8, 100);
+        review_kit_begin(&late, 30, 8, lines);
+        struct term *all = k.term;
+        k.source.term = late.term;
+        k.source.is_whole = false;
+        review_kit_update(&k);
+        review_kit_type(&k, "g");
+        k.source.term = all;
+        k.source.is_whole = true;
+        review_kit_update(&k);
+        is_page(&k, "*0 1 2 3 4 5 6 7");
+        review_kit_update(&k);
+        is_page(&k, "*0 1 2 3 4 5 6 7");
+        review_kit_end(&late);
+        review_kit_end(&k);
+    }
+}
+
 static void
 a_blank_line_is_found_again_by_the_one_above_it(void **state)
 {
@@ -875,6 +900,7 @@ main(void)
         cmocka_unit_test(a_session_with_few_lines_begins_at_the_top),
         cmocka_unit_test(older_lines_come_above_and_the_page_stays),
         cmocka_unit_test(the_first_line_is_gone_to_when_it_comes),
+        cmocka_unit_test(the_first_line_is_stayed_at_when_it_has_come),
         cmocka_unit_test(a_blank_line_is_found_again_by_the_one_above_it),
         cmocka_unit_test(a_new_width_keeps_the_line),
         cmocka_unit_test(badges_of_lines_that_are_still_to_come_are_hidden),
