@@ -49,6 +49,34 @@ forget_popped(struct term_book *b, const struct term *t)
         return;
     term_book_peaks_cut(&b->lines, kept);
     term_book_places_cut(b, term_book_first_at(b, kept));
+    b->line_end = kept;
+}
+
+/* Lines that are dropped now: what stood above the last of them, and is kept, moves. What
+ * is settled, and stood below it, stays. */
+static void
+note_same(struct term_book *b, const struct term *t)
+{
+    uint64_t gone = t->marked.dropped;
+    b->same_from = 0;
+    b->same_to = b->line_end + b->settled;
+    if (gone > b->settled)
+        b->same_from = b->same_to;
+    else if (gone > b->marked_dropped)
+        b->same_from = term_book_place(b, gone - 1) + gone;
+}
+
+/* Rows that are dropped: lines that stood before one of them stand at the first now. */
+static void
+keep_same(struct term_book *b, bool has_dropped)
+{
+    uint64_t from = term_book_first(b);
+    if (has_dropped)
+        from = b->dropped + term_book_first_at(b, b->dropped + 1);
+    if (b->same_from < from)
+        b->same_from = from;
+    if (b->dropped == b->line_end || b->same_to < b->same_from)
+        b->same_to = b->same_from;
 }
 
 static void
@@ -57,6 +85,7 @@ begin(struct term_book *b, const struct term *t)
     uint32_t edition = b->edition;
     if (is_known(b, t)) {
         forget_popped(b, t);
+        note_same(b, t);
     } else {
         term_book_release(b);
         b->edition = edition + 1;
@@ -84,7 +113,9 @@ keep_up(struct term_book *b)
     if (term_book_peaks_update(&b->lines, &t->scrollback) < 0 ||
         term_book_peaks_update(&b->marked, &t->marked) < 0)
         return -ENOMEM;
-    return term_book_places_update(b, has_dropped);
+    int e = term_book_places_update(b, has_dropped);
+    keep_same(b, has_dropped);
+    return e;
 }
 
 int

@@ -9,7 +9,8 @@
  * A line's number is stable while rows are added below it, and while old ones are dropped
  * above: numbers begin at term_book_first(). Marked lines of the alternate screen have a
  * ceiling of their own: where rows go below one that is kept, what is above moves down to
- * close up. A new width numbers all anew, and so does another model: `edition` tells.
+ * close up: `same_from` tells. A new width numbers all anew, and so does another model:
+ * `edition` tells.
  */
 #ifndef TERM_BOOK_H
 #define TERM_BOOK_H
@@ -27,6 +28,9 @@ struct term_book_peaks {
 struct term_book {
     const struct term *term; /* borrowed */
     uint32_t edition;        /* grows when numbers mean other lines than before */
+    /* If it has not, at the last update these were as they had been, under their numbers;
+     * lines before them may have moved down, those behind may be new, or others. */
+    uint64_t same_from, same_to;
     /* private, see book.c: */
     uint32_t numbered;                   /* the scrollback's edition … */
     uint64_t popped;                     /* … and how many rows it had taken back */

@@ -126,6 +126,46 @@ step(struct session *s)
                     1 + rng_below(&s->rng, 8));
 }
 
+/* Lines as they were at an update: stamps and sums of their texts. */
+struct seen {
+    uint32_t edition;
+    uint64_t first;
+    struct buf lines;
+};
+
+static uint64_t
+sum_of(const struct term_book *b, uint64_t number)
+{
+    struct term_line line = { 0 };
+    uint64_t sum = term_book_stamp(b, number);
+    assert_int_equal(term_book_line(b, number, &line), 0);
+    for (size_t i = 0; i < line.text.n; i++)
+        sum = sum * 31 + line.text.p[i];
+    term_line_release(&line);
+    return sum;
+}
+
+/* Lines that are told to be the same are. */
+static void
+check_same(const struct term_book *b, struct seen *seen)
+{
+    const uint64_t *was = (const void *)seen->lines.p;
+    assert_in_range(b->same_from, term_book_first(b), term_book_end(b));
+    assert_in_range(b->same_to, b->same_from, term_book_end(b));
+    if (b->edition == seen->edition)
+        for (uint64_t i = b->same_from; i < b->same_to; i++) {
+            assert_in_range(i, seen->first, seen->first + seen->lines.n / 8 - 1);
+            assert_int_equal(sum_of(b, i), was[i - seen->first]);
+        }
+    seen->edition = b->edition;
+    seen->first = term_book_first(b);
+    buf_clear(&seen->lines);
+    for (uint64_t i = seen->first; i < term_book_end(b); i++) {
+        uint64_t sum = sum_of(b, i);
+        assert_int_equal(buf_append(&seen->lines, &sum, sizeof(sum)), 0);
+    }
+}
+
 static void
 play(uint32_t seed, uint32_t scrollback, uint32_t alternate, bool clears)
 {
@@ -139,14 +179,17 @@ play(uint32_t seed, uint32_t scrollback, uint32_t alternate, bool clears)
     s.t = term_new(&opt);
     assert_non_null(s.t);
     struct term_book often = { 0 }, seldom = { 0 };
+    struct seen seen = { 0 };
     for (unsigned i = 0; i < 40; i++) {
         step(&s);
         assert_int_equal(term_book_update(&often, s.t), 0);
+        check_same(&often, &seen);
         if (i % 10 == 9)
             check(&often, s.t, &s.rng);
         if (i % 20 == 19)
             check(&seldom, s.t, &s.rng);
     }
+    buf_release(&seen.lines);
     term_book_release(&often);
     term_book_release(&seldom);
     term_free(s.t);
@@ -195,6 +238,54 @@ numbers_stay_while_rows_come_and_go(void **state)
     assert_int_equal(term_book_end(&b), 500);
     assert_int_equal(term_book_screen(&b), 497);
     term_line_release(&line);
+    term_book_release(&b);
+    term_free(t);
+}
+
+static void
+lines_of(struct term *t, uint64_t *off, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        feed(t, off, "line\r\n");
+}
+
+static void
+what_stays_when_rows_are_dropped_is_told(void **state)
+{
+    (void)state;
+    struct term *t = make(20, 4, 100, 10);
+    struct term_book b = { 0 };
+    uint64_t off = 0;
+    feed(t, &off, "\x1b[?1049hone\r\ntwo\x1b[?1049l");
+    lines_of(t, &off, 103);
+    assert_int_equal(term_book_update(&b, t), 0);
+    lines_of(t, &off, 5);
+    assert_int_equal(term_book_update(&b, t), 0);
+    assert_int_equal(b.edition, 1);
+    assert_int_equal(term_book_first(&b), 5);
+    assert_int_equal(b.same_from, 7); /* behind the two, which stand before row 5 now */
+    assert_int_equal(b.same_to, 102);
+    term_book_release(&b);
+    term_free(t);
+}
+
+static void
+what_stays_when_marked_lines_are_dropped_is_told(void **state)
+{
+    (void)state;
+    struct term *t = make(20, 4, 100, 2);
+    struct term_book b = { 0 };
+    uint64_t off = 0;
+    lines_of(t, &off, 20);
+    feed(t, &off, "\x1b[?1049hone\r\ntwo\x1b[?1049l");
+    lines_of(t, &off, 20);
+    assert_int_equal(term_book_update(&b, t), 0);
+    feed(t, &off, "\x1b[?1049hthree\x1b[?1049l");
+    assert_int_equal(term_book_update(&b, t), 0);
+    assert_int_equal(b.edition, 1);
+    assert_int_equal(term_book_first(&b), 1);
+    assert_int_equal(b.same_from, 21); /* the line behind the one that went */
+    assert_int_equal(b.same_to, 39);
     term_book_release(&b);
     term_free(t);
 }
@@ -450,6 +541,8 @@ main(void)
         cmocka_unit_test(a_book_has_the_final_lines_of_any_session),
         cmocka_unit_test(a_book_keeps_up_with_rows_that_are_dropped),
         cmocka_unit_test(numbers_stay_while_rows_come_and_go),
+        cmocka_unit_test(what_stays_when_rows_are_dropped_is_told),
+        cmocka_unit_test(what_stays_when_marked_lines_are_dropped_is_told),
         cmocka_unit_test(a_new_width_and_another_model_are_told),
         cmocka_unit_test(a_restored_model_has_the_same_lines),
         cmocka_unit_test(rows_that_the_screen_took_back_may_be_others),
