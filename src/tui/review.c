@@ -67,37 +67,31 @@ tui_review_resize(struct tui_review *r, unsigned cols, unsigned rows)
     stay(r);
 }
 
-/* All that is known by its number is looked up anew. */
-static void
-renumber(struct tui_review *r)
+/* The line at a place, under the number that it has now. */
+static uint64_t
+again(const struct tui_review *r, const struct tui_place *place, bool is_anew)
 {
-    r->at = tui_rows_again(r, &r->at_place, r->seen_end);
-    r->last_place.line = tui_rows_again(r, &r->last_place, r->seen_end);
-    r->from_place.line = tui_rows_again(r, &r->from_place, r->seen_end);
+    const struct term_book *b = &r->book;
+    uint64_t first = term_book_first(b), end = term_book_end(b);
+    if (is_anew) {
+        uint64_t back = r->seen_end > place->line ? r->seen_end - place->line : 0;
+        return tui_rows_again(r, place, end - first > back ? end - back : first);
+    }
+    if (place->line >= b->same_from || place->line < r->seen_first)
+        return place->line;
+    return tui_rows_again(r, place, place->line + (first - r->seen_first));
+}
+
+/* All that is known by its number is looked up, where lines have moved. */
+static void
+renumber(struct tui_review *r, bool is_anew)
+{
+    r->at = again(r, &r->at_place, is_anew);
+    r->last_place.line = again(r, &r->last_place, is_anew);
+    r->from_place.line = again(r, &r->from_place, is_anew);
     for (unsigned i = 0; i < TUI_REVIEW_MARKS; i++)
         if (r->marks[i].is_set)
-            r->marks[i].place.line = tui_rows_again(r, &r->marks[i].place, r->seen_end);
-}
-
-/* Lines before this one are in the scrollback for sure. */
-static uint64_t
-in_scrollback(const struct tui_review *r)
-{
-    return r->book.term ? term_line_numbers(r->book.term).line : 0;
-}
-
-/* Rows come back from the scrollback when the screen gets higher, and where old lines go
- * the marked ones may close up. */
-static void
-keep_settled(struct tui_review *r, bool is_anew)
-{
-    uint64_t now = in_scrollback(r);
-    bool has_gone = term_book_first(&r->book) != r->seen_first;
-    if (is_anew || !r->book.term || term_rows(r->book.term) != r->seen_rows ||
-        (has_gone && term_line_numbers(r->book.term).marked))
-        r->settled = 0;
-    else if (r->settled > now)
-        r->settled = now;
+            r->marks[i].place.line = again(r, &r->marks[i].place, is_anew);
 }
 
 /* What is known of a line is what was last written there. */
@@ -111,8 +105,6 @@ note_places(struct tui_review *r)
             r->marks[i].place = tui_rows_place(r, r->marks[i].place.line);
     r->seen_first = term_book_first(&r->book);
     r->seen_end = term_book_end(&r->book);
-    r->seen_rows = r->book.term ? term_rows(r->book.term) : 0;
-    r->settled = in_scrollback(r);
 }
 
 static int
@@ -167,11 +159,10 @@ tui_review_update(struct tui_review *r)
     bool is_anew;
     if (update_book(r, &is_anew) < 0)
         snprintf(r->note, sizeof(r->note), "out of memory: lines are missing");
-    if (is_anew)
-        renumber(r);
-    keep_settled(r, is_anew);
-    tui_rows_find_events(r);
-    tui_review_refilter(r);
+    renumber(r, is_anew);
+    struct tui_span same = { r->book.same_from, is_anew ? 0 : r->book.same_to };
+    tui_rows_find_events(r, same);
+    tui_review_refilter(r, same);
     if (tui_rows_count(r))
         r->at = tui_rows_line(r, tui_rows_near(r, r->at));
     keep_draft(r);

@@ -163,45 +163,58 @@ tui_review_find_typed(struct tui_review *r, enum tui_prompt_end end)
 
 /* -- the filter -- */
 
-/* Those before `line` are kept, but for the ones that are gone from the book. */
+/* Adds those among lines from .. to - 1 that pass. */
 static void
-keep_filtered(struct tui_review *r, uint64_t line)
+filter_among(const struct tui_review *r, uint64_t from, uint64_t to, struct buf *out)
 {
-    uint64_t first = tui_rows_rank(r, term_book_first(&r->book));
-    uint64_t end = tui_rows_rank(r, line);
-    size_t n = end > first ? (size_t)(end - first) * sizeof(uint64_t) : 0;
-    if (n && first)
-        memmove(r->filtered.p, r->filtered.p + first * sizeof(uint64_t), n);
-    r->filtered.n = n;
+    struct term_needle needle = tui_review_needle(view_of(&r->filter));
+    while (from < to &&
+           term_book_find(&r->book, &needle, from, false, to - from, &from) > 0) {
+        if (buf_append(out, &from, sizeof(from)) < 0)
+            return;
+        from++;
+    }
+}
+
+/* Those before and behind are others: the ones before come anew from `above`. */
+static void
+keep_filtered(struct tui_review *r, struct tui_span same, const struct buf *above)
+{
+    struct buf *b = &r->filtered;
+    size_t from = (size_t)tui_rows_rank(r, same.from) * sizeof(uint64_t);
+    size_t n = (size_t)tui_rows_rank(r, same.to) * sizeof(uint64_t) - from;
+    if (above->n > from && buf_reserve(b, above->n - from) < 0)
+        n = 0;
+    else if (n && above->n != from)
+        memmove(b->p + above->n, b->p + from, n);
+    b->n = 0;
+    buf_append(b, above->p, above->n);
+    b->n += n;
 }
 
 void
-tui_review_refilter(struct tui_review *r)
+tui_review_refilter(struct tui_review *r, struct tui_span same)
 {
-    uint64_t line = term_book_first(&r->book), end = term_book_end(&r->book);
+    AUTO(buf) above = { .ceiling = SIZE_MAX / 2 };
+    uint64_t first = term_book_first(&r->book), end = term_book_end(&r->book);
     if (!r->filter.n)
         return;
-    struct term_needle needle = tui_review_needle(view_of(&r->filter));
     /* A row that is wrapped has it where the next one goes on with it. */
-    if (r->settled > line + 1)
-        line = r->settled - 1;
-    keep_filtered(r, line);
-    while (line < end &&
-           term_book_find(&r->book, &needle, line, false, UINT64_MAX, &line) > 0) {
-        if (buf_append(&r->filtered, &line, sizeof(line)) < 0)
-            break;
-        line++;
-    }
+    if (same.to > same.from)
+        same.to--;
+    if (same.to <= same.from)
+        same = (struct tui_span){ first, first };
+    r->filtered.ceiling = SIZE_MAX / 2;
+    filter_among(r, first, same.from, &above);
+    keep_filtered(r, same, &above);
+    filter_among(r, same.to, end, &r->filtered);
 }
 
 void
 tui_review_filter(struct tui_review *r)
 {
     uint64_t at = r->at, row = r->at_row, top;
-    uint64_t settled = r->settled;
-    r->settled = 0; /* it is another text */
-    tui_review_refilter(r);
-    r->settled = settled;
+    tui_review_refilter(r, (struct tui_span){ 0, 0 }); /* it is another text */
     if (r->filter.n && !r->filtered.n) {
         tell_not_found(r, view_of(&r->filter));
         buf_clear(&r->filter);

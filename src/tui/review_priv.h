@@ -122,8 +122,6 @@ struct tui_review {
     unsigned at_row;               /* its row on the page */
     unsigned draft_rows;           /* of the draft's box */
     uint64_t seen_first, seen_end; /* of the book */
-    unsigned seen_rows;            /* of the model */
-    uint64_t settled;        /* lines before it were final when they were looked at */
     struct buf event_places; /* before which line each of the source's events stands */
     bool wants_first;        /* g, but the first line is still to come */
 };

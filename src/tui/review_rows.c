@@ -86,22 +86,58 @@ tui_rows_event(const struct tui_review *r, size_t event)
     return places[event].line;
 }
 
-/* Lines that are settled do not change any more, nor does what stands before them. */
+/* An event of before that stands where it stood: before it nothing was written later. */
+static bool
+is_same_place(const struct event_place *place, uint64_t anchor, struct tui_span same)
+{
+    return place->anchor == anchor && place->line >= same.from && place->line < same.to;
+}
+
+/* Events are in the order of their anchors, and so are their places: where two stand
+ * before the same line, those between them do. */
+static void
+place_events(const struct tui_review *r, struct event_place *places, size_t low,
+             size_t high)
+{
+    if (high - low < 2)
+        return;
+    size_t mid = low + (high - low) / 2;
+    bool is_between = places[low].line < places[high].line;
+    places[mid].line = is_between ? term_book_past(&r->book, places[mid].anchor)
+                                  : places[low].line;
+    place_events(r, places, low, mid);
+    place_events(r, places, mid, high);
+}
+
+/* From low to the last one that has to be placed anew. */
+static size_t
+place_run(const struct tui_review *r, struct event_place *places, size_t low, size_t end)
+{
+    size_t last = end - 1;
+    places[low].line = term_book_past(&r->book, places[low].anchor);
+    places[last].line = term_book_past(&r->book, places[last].anchor);
+    place_events(r, places, low, last);
+    return end;
+}
+
 void
-tui_rows_find_events(struct tui_review *r)
+tui_rows_find_events(struct tui_review *r, struct tui_span same)
 {
     const struct play_events *e = r->source->events;
-    size_t had = tui_rows_events(r), n = e && r->book.term ? e->count : 0;
+    size_t had = tui_rows_events(r), n = e && r->book.term ? e->count : 0, i = 0;
     r->event_places.n = 0;
     if (!buf_grow(&r->event_places, n * sizeof(struct event_place)))
         return;
     struct event_place *places = (void *)r->event_places.p;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t anchor = play_events_at(e, i).anchor_byte;
-        if (i < had && places[i].anchor == anchor && places[i].line < r->settled)
-            continue;
-        places[i].anchor = anchor;
-        places[i].line = term_book_past(&r->book, anchor);
+    while (i < n) {
+        size_t end = i;
+        for (; end < n; end++) {
+            uint64_t anchor = play_events_at(e, end).anchor_byte;
+            if (end < had && is_same_place(&places[end], anchor, same))
+                break;
+            places[end].anchor = anchor;
+        }
+        i = end > i ? place_run(r, places, i, end) : i + 1;
     }
 }
 
@@ -313,6 +349,8 @@ nearest_stamp(const struct tui_review *r, uint64_t stamp, uint64_t near)
     uint64_t ret = from < end ? from : near, best = UINT64_MAX;
     for (uint64_t i = from; i < end && i - from < AGAIN_MAX; i++) {
         uint64_t far = i > near ? i - near : near - i;
+        if (i > near && far >= best)
+            break;
         if (term_book_stamp(&r->book, i) == stamp && far < best) {
             ret = i;
             best = far;
@@ -322,17 +360,14 @@ nearest_stamp(const struct tui_review *r, uint64_t stamp, uint64_t near)
 }
 
 uint64_t
-tui_rows_again(const struct tui_review *r, const struct tui_place *place,
-               uint64_t old_end)
+tui_rows_again(const struct tui_review *r, const struct tui_place *place, uint64_t near)
 {
     uint64_t first = term_book_first(&r->book), end = term_book_end(&r->book);
-    uint64_t back = old_end > place->line ? old_end - place->line : 0;
-    uint64_t line = end - first > back ? end - back : first;
     if (!place->stamp || first == end)
-        return line;
-    uint64_t near = line - first >= place->below ? line - place->below : first;
+        return near;
+    near = near - first >= place->below ? near - place->below : first;
     if (near < end && term_book_stamp(&r->book, near) == place->stamp)
         return near + place->below;
-    line = nearest_stamp(r, place->stamp, near) + place->below;
+    uint64_t line = nearest_stamp(r, place->stamp, near) + place->below;
     return line < end ? line : end - 1;
 }

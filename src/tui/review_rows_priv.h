@@ -12,6 +12,11 @@
 
 #include "tui/review_priv.h"
 
+/* Lines from .. to - 1; to may be less: there are none. */
+struct tui_span {
+    uint64_t from, to;
+};
+
 uint64_t tui_rows_count(const struct tui_review *r);
 /* The line at an index; the book's end behind the last one. */
 uint64_t tui_rows_line(const struct tui_review *r, uint64_t index);
@@ -20,8 +25,8 @@ uint64_t tui_rows_rank(const struct tui_review *r, uint64_t line);
 /* … or the last visible one, if there is none. For a count that is not 0. */
 uint64_t tui_rows_near(const struct tui_review *r, uint64_t line);
 
-/* Events have changed, or lines from r->settled on: where each event stands now. */
-void tui_rows_find_events(struct tui_review *r);
+/* Events have changed, or lines, but for these: where each event stands now. */
+void tui_rows_find_events(struct tui_review *r, struct tui_span same);
 size_t tui_rows_events(const struct tui_review *r);
 /* The line before which an event stands; the book's end, or more: behind the last one. */
 uint64_t tui_rows_event(const struct tui_review *r, size_t event);
@@ -39,9 +44,9 @@ void tui_rows_settle(struct tui_review *r, uint64_t top);
 void tui_rows_put(struct tui_review *r, uint64_t index, uint64_t top);
 
 struct tui_place tui_rows_place(const struct tui_review *r, uint64_t line);
-/* The same line under its new number; old_end: of the book when it was noted. */
+/* The same line under its new number, which should be near this one. */
 uint64_t tui_rows_again(const struct tui_review *r, const struct tui_place *place,
-                        uint64_t old_end);
+                        uint64_t near);
 
 /* -- review_go.c: how keys move -- */
 
@@ -71,7 +76,7 @@ enum tui_review_wish tui_review_command(struct tui_review *r,
 void tui_review_ask_find(struct tui_review *r, bool is_back);
 /* What became of the prompt, after a key of it. */
 void tui_review_find_typed(struct tui_review *r, enum tui_prompt_end end);
-/* Lines have changed from r->settled on: those that pass the filter are found anew. */
-void tui_review_refilter(struct tui_review *r);
+/* Lines have changed, but for these: those that pass the filter are found anew. */
+void tui_review_refilter(struct tui_review *r, struct tui_span same);
 
 #endif

@@ -39,6 +39,21 @@ review_kit_end(struct review_kit *k)
 }
 
 void
+review_kit_keep(struct review_kit *k, uint32_t rows, uint32_t alternate_rows)
+{
+    struct term_options opt = term_options_default();
+    opt.cols = term_cols(k->term);
+    opt.rows = term_rows(k->term);
+    opt.scrollback_rows = rows;
+    opt.alternate_rows = alternate_rows;
+    struct term *old = k->term;
+    k->source.term = k->term = term_new(&opt);
+    assert_non_null(k->term);
+    review_kit_update(k);
+    term_free(old);
+}
+
+void
 review_kit_feed(struct review_kit *k, const char *text)
 {
     size_t n = strlen(text);

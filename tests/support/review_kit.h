@@ -24,6 +24,8 @@ struct review_kit {
 /* A session of `lines` lines, "line 0" to …, one a second. */
 void review_kit_begin(struct review_kit *k, unsigned cols, unsigned rows, unsigned lines);
 void review_kit_end(struct review_kit *k);
+/* From an empty session on: it keeps so many rows, and lines of the alternate screen. */
+void review_kit_keep(struct review_kit *k, uint32_t rows, uint32_t alternate_rows);
 /* What the session writes; without telling the review. */
 void review_kit_feed(struct review_kit *k, const char *text);
 void review_kit_lines(struct review_kit *k, unsigned from, unsigned to);

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "support/review_kit.h"
+#include "support/rng.h"
 #include "tui/save.h"
 
 static void
@@ -234,6 +235,41 @@ a_row_passes_the_filter_by_what_the_next_one_goes_on_with(void **state)
     review_kit_end(&k);
 }
 
+/* What is kept of it while lines come and go is what is found among all of them. */
+static void
+a_filter_keeps_up_with_lines_that_are_dropped(void **state)
+{
+    (void)state;
+    uint32_t rng = rng_seed(7);
+    struct review_kit k;
+    struct tui_review fresh;
+    review_kit_begin(&k, 20, 4, 0);
+    review_kit_keep(&k, 60, 12);
+    review_kit_type(&k, "&1\r");
+    review_kit_lines(&k, 0, 20);
+    review_kit_update(&k);
+    review_kit_type(&k, "&1\r");
+    for (unsigned i = 0; i < 400; i++) {
+        unsigned n = rng_below(&rng, 4);
+        if (!n)
+            review_kit_feed(&k, "\033[?1049h\033[Halternate 1\r\nscreen\033[?1049l");
+        review_kit_lines(&k, i, i + n);
+        if (k.r.at < term_book_end(&k.r.book) && i % 8 == 0)
+            review_kit_event(&k, PLAY_SNAPSHOT, i, k.r.at);
+        review_kit_update(&k);
+        assert_int_equal(tui_review_init(&fresh, &k.source), 0);
+        buf_puts(&fresh.filter, "1");
+        tui_review_filter(&fresh);
+        assert_int_equal(k.r.filtered.n, fresh.filtered.n);
+        assert_memory_equal(k.r.filtered.p, fresh.filtered.p, fresh.filtered.n);
+        assert_int_equal(k.r.event_places.n, fresh.event_places.n);
+        assert_memory_equal(k.r.event_places.p, fresh.event_places.p,
+                            fresh.event_places.n);
+        tui_review_release(&fresh);
+    }
+    review_kit_end(&k);
+}
+
 /* -- saved -- */
 
 static char folder[] = "/tmp/ahr-review-XXXXXX";
@@ -351,6 +387,7 @@ main(void)
         cmocka_unit_test(a_filter_leaves_lines_that_have_the_text),
         cmocka_unit_test(lines_that_come_pass_the_filter_too),
         cmocka_unit_test(a_row_passes_the_filter_by_what_the_next_one_goes_on_with),
+        cmocka_unit_test(a_filter_keeps_up_with_lines_that_are_dropped),
         cmocka_unit_test(lines_are_saved_as_text),
         cmocka_unit_test(a_file_that_exists_is_asked_about),
         cmocka_unit_test(an_editor_gets_a_file_of_its_own),

@@ -627,6 +627,45 @@ a_new_width_keeps_the_line(void **state)
 }
 
 static void
+is_line(struct review_kit *k, const char *text)
+{
+    struct term_line line = { 0 };
+    assert_int_equal(term_book_line(&k->r.book, k->r.at, &line), 0);
+    assert_string_equal(buf_str(&line.text), text);
+    term_line_release(&line);
+}
+
+/* Lines of the alternate screen go, and all above them move down. */
+static void
+lines_that_close_up_take_page_and_marks_with_them(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 0);
+    review_kit_keep(&k, 1000, 3);
+    review_kit_lines(&k, 0, 100);
+    review_kit_feed(&k, "\033[?1049h\033[Hone\r\ntwo\r\nthree\033[?1049l");
+    review_kit_lines(&k, 100, 200);
+    review_kit_update(&k);
+    review_kit_type(&k, "21gma51g");
+    is_line(&k, "line 50");
+    unsigned row = k.at;
+    for (unsigned i = 0; i < 5; i++) {
+        review_kit_feed(&k, "\033[?1049h\033[Hmore\033[?1049l");
+        review_kit_lines(&k, 200, 202);
+        review_kit_update(&k);
+        assert_true(term_book_first(&k.r.book) == i + 1);
+        is_line(&k, "line 50");
+        assert_int_equal(k.at, row);
+    }
+    review_kit_type(&k, "'a");
+    is_line(&k, "line 20");
+    review_kit_type(&k, "''");
+    is_line(&k, "line 50");
+    review_kit_end(&k);
+}
+
+static void
 badges_of_lines_that_are_still_to_come_are_hidden(void **state)
 {
     (void)state;
@@ -903,6 +942,7 @@ main(void)
         cmocka_unit_test(the_first_line_is_stayed_at_when_it_has_come),
         cmocka_unit_test(a_blank_line_is_found_again_by_the_one_above_it),
         cmocka_unit_test(a_new_width_keeps_the_line),
+        cmocka_unit_test(lines_that_close_up_take_page_and_marks_with_them),
         cmocka_unit_test(badges_of_lines_that_are_still_to_come_are_hidden),
         cmocka_unit_test(a_badge_moves_when_a_line_above_it_is_written_anew),
         cmocka_unit_test(it_follows_with_more_badges_at_the_end_than_rows),
