@@ -75,6 +75,10 @@ struct term_needle {
  * *ret is where to go on (is_back: may be first - 1, which then ends it); or -ENOMEM. */
 int term_book_find(const struct term_book *b, const struct term_needle *needle,
                    uint64_t from, bool is_back, uint64_t max_lines, uint64_t *ret);
+/* Appends the number of each line from .. to - 1 that has it, as uint64_t: cheaper than
+ * one by one. 0 or -ENOMEM, which is also that the ceiling of `ret` was met. */
+int term_book_find_all(const struct term_book *b, const struct term_needle *needle,
+                       uint64_t from, uint64_t to, struct buf *ret);
 /* The next place of the needle in one line's text from byte `at` on; false: none. */
 bool term_needle_next(const struct term_needle *needle, struct view text, size_t at,
                       size_t *ret_start, size_t *ret_end);

@@ -25,8 +25,18 @@ struct finder {
     bool front[256], back[256]; /* bytes that meet one of all but the last, the first */
     struct term_line line;
     struct buf text;
+    struct buf *all; /* takes the numbers of all hits; NULL: one is wanted */
     int error;
 };
+
+/* A line that has it. Is it the one that was wanted? */
+static bool
+take(struct finder *f, uint64_t number)
+{
+    if (f->all && buf_append(f->all, &number, sizeof(number)) < 0)
+        f->error = -ENOMEM;
+    return !f->all;
+}
 
 /* Adds a line's text with what was written at its end. Does it go on in the next? */
 static bool
@@ -86,11 +96,16 @@ row_at(const struct term_page *page, uint32_t i)
     return at < page->data.n ? at : page->data.n;
 }
 
-/* The row that has this byte. */
+/* The row from i on that has this byte; often it is near. */
 static uint32_t
-row_of(const struct stretch *s, size_t at)
+row_of(const struct stretch *s, uint32_t i, size_t at)
 {
-    uint32_t low = s->first, high = s->end;
+    uint32_t low = i, step = 1;
+    while (step < s->end - low && row_at(s->page, low + step) <= at) {
+        low += step;
+        step *= 2;
+    }
+    uint32_t high = step < s->end - low ? low + step : s->end;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
         if (row_at(s->page, middle) <= at)
@@ -188,33 +203,33 @@ is_hit(struct finder *f, const struct stretch *s, uint32_t i, const uint8_t *hit
 }
 
 /* The first row of the stretch in which the text begins, or the last one; its end: there
- * is none. */
+ * is none, or all are taken. */
 static uint32_t
 find_in(struct finder *f, const struct stretch *s, bool wants_last)
 {
     const uint8_t *data = s->page->data.p, *end = data + row_at(s->page, s->end);
     const uint8_t *hit = term_probe_scan(&f->piece, data + row_at(s->page, s->first),
                                          end);
-    uint32_t found = s->end, odd = s->first;
+    uint32_t found = s->end, odd = s->first, met = s->first;
     while (f->error >= 0) {
-        uint32_t met = hit ? row_of(s, (size_t)(hit - data)) : s->end;
+        met = hit ? row_of(s, met, (size_t)(hit - data)) : s->end;
         odd = next_odd(f, s, odd, met);
         uint32_t i = odd < met ? odd : met;
         if (i == s->end)
             break;
-        bool is_found;
-        if (odd < met) {
-            is_found = begins_in(f, s->number + (i - s->first));
-            odd++;
-        } else {
-            const uint8_t *next;
-            is_found = is_hit(f, s, i, hit, &next);
-            hit = term_probe_scan(&f->piece, next, end);
-        }
-        if (is_found)
+        const uint8_t *next = hit;
+        bool is_found = odd < met ? begins_in(f, s->number + (i - s->first))
+                                  : is_hit(f, s, i, hit, &next);
+        if (is_found && take(f, s->number + (i - s->first)))
             found = i;
-        if (is_found && !wants_last)
+        if (found == i && !wants_last)
             break;
+        if (is_found && next != hit)
+            next = data + row_at(s->page, i + 1);
+        if (is_found || odd < met)
+            odd = i + 1;
+        if (next != hit)
+            hit = term_probe_scan(&f->piece, next, end);
     }
     return found;
 }
@@ -267,7 +282,7 @@ find_among(struct finder *f, uint64_t from, uint64_t to, bool is_back, uint64_t 
         uint64_t start = part.start > from ? part.start : from;
         uint64_t end = part.end < to ? part.end : to;
         *ret = start;
-        if (part.row ? begins_in(f, start)
+        if (part.row ? begins_in(f, start) && take(f, start)
                      : find_in_part(f, &part, start, end, is_back, ret))
             return true;
         if (is_back)
@@ -313,6 +328,13 @@ prepare(struct finder *f, const struct term_needle *needle)
     }
 }
 
+static void
+release(struct finder *f)
+{
+    term_line_release(&f->line);
+    buf_release(&f->text);
+}
+
 int
 term_book_find(const struct term_book *b, const struct term_needle *needle, uint64_t from,
                bool is_back, uint64_t max_lines, uint64_t *ret)
@@ -336,10 +358,23 @@ term_book_find(const struct term_book *b, const struct term_needle *needle, uint
     }
     prepare(&f, needle);
     bool is_found = needle->text.n && find_among(&f, start, stop, is_back, &line);
-    term_line_release(&f.line);
-    buf_release(&f.text);
+    release(&f);
     if (f.error < 0)
         return -ENOMEM;
     *ret = is_found ? line : is_back ? start - 1 : stop;
     return is_found;
+}
+
+int
+term_book_find_all(const struct term_book *b, const struct term_needle *needle,
+                   uint64_t from, uint64_t to, struct buf *ret)
+{
+    struct finder f = { .book = b, .all = ret };
+    uint64_t first = term_book_first(b), end = term_book_end(b), line;
+    if (!needle->text.n)
+        return 0;
+    prepare(&f, needle);
+    find_among(&f, from > first ? from : first, to < end ? to : end, false, &line);
+    release(&f);
+    return f.error < 0 ? -ENOMEM : 0;
 }

@@ -281,6 +281,27 @@ check_find(const struct term_book *b, const struct items *s,
     return says(why, is_there ? "hit" : "end", i);
 }
 
+static bool
+check_find_all(const struct term_book *b, const struct items *s,
+               const struct term_needle *needle, uint32_t *rng, struct buf *why)
+{
+    AUTO(buf) all = { 0 };
+    size_t n = count(s), from = rng_below(rng, (uint32_t)n);
+    size_t to = from + rng_below(rng, (uint32_t)(n - from + 1)), at = 0;
+    uint64_t first = term_book_first(b), got;
+    bool is_ok = term_book_find_all(b, needle, first + from, first + to, &all) == 0;
+    for (size_t i = from; is_ok && i < to; i++) {
+        if (!has(s, i, needle))
+            continue;
+        is_ok = at + sizeof(got) <= all.n;
+        if (is_ok)
+            memcpy(&got, all.p + at, sizeof(got));
+        is_ok = is_ok && got == first + i;
+        at += sizeof(got);
+    }
+    return (is_ok && at == all.n) || says(why, "find all", from);
+}
+
 /* Something that is there, a little changed at times. */
 static void
 draw_needle(const struct items *s, uint32_t *rng, struct buf *out)
@@ -314,6 +335,8 @@ check_finds(const struct term_book *b, const struct items *s, uint32_t *rng,
         for (unsigned j = 0; j < FINDS; j++)
             if (!check_find(b, s, &needle, rng, why))
                 return false;
+        if (!check_find_all(b, s, &needle, rng, why))
+            return false;
     }
     return true;
 }
