@@ -3,6 +3,8 @@
 
 #include "tui/review_rows_priv.h"
 
+enum { NEAR_HITS = 16 };
+
 static struct view
 view_of(const struct buf *b)
 {
@@ -35,6 +37,13 @@ tell_not_found(struct tui_review *r, struct view text)
 
 /* -- searching -- */
 
+static bool
+is_visible(const struct tui_review *r, uint64_t line)
+{
+    uint64_t index = tui_rows_rank(r, line);
+    return index < tui_rows_count(r) && tui_rows_line(r, index) == line;
+}
+
 /* The next visible line that has it, from the line behind (before) `from` on. */
 static bool
 next_hit(const struct tui_review *r, const struct term_needle *needle, bool is_back,
@@ -47,24 +56,48 @@ next_hit(const struct tui_review *r, const struct term_needle *needle, bool is_b
         from = is_back ? from - 1 : from + 1;
         if (term_book_find(&r->book, needle, from, is_back, UINT64_MAX, &from) <= 0)
             return false;
-        uint64_t index = tui_rows_rank(r, from);
-        if (index < tui_rows_count(r) && tui_rows_line(r, index) == from) {
+        if (is_visible(r, from)) {
             *ret = from;
             return true;
         }
     }
 }
 
+/* The count-th one, of more than are walked to one by one. */
+static bool
+far_hit(const struct tui_review *r, const struct term_needle *needle, bool is_back,
+        unsigned count, uint64_t from, uint64_t *ret)
+{
+    AUTO(buf) hits = { .ceiling = SIZE_MAX / 2 };
+    size_t n = 0;
+    if (term_book_find_all(&r->book, needle, is_back ? 0 : from + 1,
+                           is_back ? from : UINT64_MAX, &hits) < 0)
+        return false;
+    uint64_t *lines = (void *)hits.p;
+    for (size_t i = 0; i < hits.n / sizeof(*lines); i++)
+        if (!r->filter.n || is_visible(r, lines[i]))
+            lines[n++] = lines[i];
+    if (!n)
+        return false;
+    size_t i = count < n ? count : n;
+    *ret = lines[is_back ? n - i : i - 1];
+    return true;
+}
+
+/* Where there are fewer, it is the last of them. */
 static bool
 hit(const struct tui_review *r, struct view text, bool is_back, unsigned count,
     uint64_t from, uint64_t *ret)
 {
     struct term_needle needle = tui_review_needle(text);
-    for (unsigned i = 0; i < count; i++)
-        if (!next_hit(r, &needle, is_back, from, &from))
-            return false;
-    *ret = from;
-    return count > 0;
+    if (count > NEAR_HITS)
+        return far_hit(r, &needle, is_back, count, from, ret);
+    unsigned i = 0;
+    while (i < count && next_hit(r, &needle, is_back, from, &from))
+        i++;
+    if (i)
+        *ret = from;
+    return i;
 }
 
 void
@@ -168,12 +201,7 @@ static void
 filter_among(const struct tui_review *r, uint64_t from, uint64_t to, struct buf *out)
 {
     struct term_needle needle = tui_review_needle(view_of(&r->filter));
-    while (from < to &&
-           term_book_find(&r->book, &needle, from, false, to - from, &from) > 0) {
-        if (buf_append(out, &from, sizeof(from)) < 0)
-            return;
-        from++;
-    }
+    term_book_find_all(&r->book, &needle, from, to, out);
 }
 
 /* Those before and behind are others: the ones before come anew from `above`. */

@@ -111,6 +111,37 @@ a_search_shows_what_it_finds_as_it_is_typed(void **state)
 }
 
 static void
+a_count_beyond_the_hits_ends_at_the_last_one(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 1000);
+    review_kit_type(&k, "g/line 77\r");
+    review_kit_type(&k, "12n");
+    is_at(&k, 779);
+    review_kit_type(&k, "g99999999n");
+    is_at(&k, 779);
+    review_kit_type(&k, "99999999N");
+    is_at(&k, 77);
+    review_kit_type(&k, "99999999N");
+    is_at(&k, 77);
+    assert_string_equal(k.r.note, "not found: line 77");
+    review_kit_type(&k, "g/5\rg99n");
+    uint64_t at = k.r.at;
+    review_kit_type(&k, "g");
+    for (unsigned i = 0; i < 99; i++)
+        review_kit_type(&k, "n");
+    is_at(&k, at);
+    review_kit_type(&k, "&0\rG20N"); /* among those that are shown */
+    at = k.r.at;
+    review_kit_type(&k, "G");
+    for (unsigned i = 0; i < 20; i++)
+        review_kit_type(&k, "N");
+    is_at(&k, at);
+    review_kit_end(&k);
+}
+
+static void
 a_capital_makes_it_exact(void **state)
 {
     (void)state;
@@ -382,6 +413,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_is_found_both_ways),
         cmocka_unit_test(a_search_shows_what_it_finds_as_it_is_typed),
+        cmocka_unit_test(a_count_beyond_the_hits_ends_at_the_last_one),
         cmocka_unit_test(a_capital_makes_it_exact),
         cmocka_unit_test(a_text_that_goes_on_in_the_next_row_is_found),
         cmocka_unit_test(a_filter_leaves_lines_that_have_the_text),
