@@ -17,6 +17,7 @@ tui_draft_release(struct tui_draft *d)
 {
     buf_release(&d->text);
     buf_release(&d->undo);
+    buf_release(&d->begins);
     *d = (struct tui_draft){ 0 };
 }
 
@@ -25,7 +26,10 @@ tui_draft_clear(struct tui_draft *d)
 {
     buf_clear(&d->text);
     buf_clear(&d->undo);
-    *d = (struct tui_draft){ .text = d->text, .undo = d->undo, .cols = d->cols };
+    buf_clear(&d->begins);
+    *d = (struct tui_draft){
+        .text = d->text, .undo = d->undo, .begins = d->begins, .cols = d->cols
+    };
 }
 
 bool

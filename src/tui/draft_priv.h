@@ -29,8 +29,10 @@ struct tui_draft {
     bool was_escape; /* … which would give it up, if it comes again */
     bool is_full;    /* the last key had no room */
     /* private: */
-    unsigned want_col; /* 1 + where ↑ and ↓ want to be; 0: where the cursor is */
-    struct buf undo;   /* steps, the last one at the end */
+    struct buf begins; /* size_t: where lines of the screen begin, the first ones … */
+    unsigned begins_cols; /* … at so many columns */
+    unsigned want_col;    /* 1 + where ↑ and ↓ want to be; 0: where the cursor is */
+    struct buf undo;      /* steps, the last one at the end */
     unsigned n_undo;
     enum tui_draft_run { TUI_DRAFT_ALONE, TUI_DRAFT_TYPING, TUI_DRAFT_ERASING } run;
 };
@@ -46,18 +48,21 @@ enum tui_draft_end tui_draft_key(struct tui_draft *d, struct tui_key key,
 /* Is there nothing but blanks in it? */
 bool tui_draft_is_empty(const struct tui_draft *d);
 /* How many lines it takes on the screen, at least 1; and where the cursor is in them. */
-size_t tui_draft_lines(const struct tui_draft *d, struct term_widths *widths);
-void tui_draft_cursor(const struct tui_draft *d, struct term_widths *widths,
-                      size_t *ret_line, unsigned *ret_col);
+size_t tui_draft_lines(struct tui_draft *d, struct term_widths *widths);
+void tui_draft_cursor(struct tui_draft *d, struct term_widths *widths, size_t *ret_line,
+                      unsigned *ret_col);
 /* Appends the i-th of them: text without control characters. */
-void tui_draft_put(const struct tui_draft *d, size_t line, struct term_widths *widths,
+void tui_draft_put(struct tui_draft *d, size_t line, struct term_widths *widths,
                    struct buf *out);
 
 /* -- draft_wrap.c -- */
 
 /* The byte of the text at such a place of the screen, or the nearest in that line. */
-size_t tui_draft_place(const struct tui_draft *d, struct term_widths *widths, size_t line,
+size_t tui_draft_place(struct tui_draft *d, struct term_widths *widths, size_t line,
                        unsigned col);
+
+/* The text has changed from this place on. */
+void tui_draft_rewrap(struct tui_draft *d, size_t at);
 
 /* -- draft_undo.c -- */
 

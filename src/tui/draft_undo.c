@@ -101,6 +101,7 @@ tui_draft_change(struct tui_draft *d, size_t at, size_t n, struct view by,
         return false;
     note(d, &step, run);
     tui_field_replace(&d->text, BUF_CEILING, at, n, by);
+    tui_draft_rewrap(d, at);
     d->cursor = at + by.n;
     return true;
 }
@@ -116,6 +117,7 @@ tui_draft_undo(struct tui_draft *d)
     if (!tui_field_replace(&d->text, BUF_CEILING, last.at, last.inserted,
                            (struct view){ d->undo.p + bytes, last.removed }))
         return false;
+    tui_draft_rewrap(d, last.at);
     d->cursor = last.cursor;
     d->undo.n = bytes;
     d->n_undo--;

@@ -5,6 +5,9 @@
  * A line too long is broken behind a blank, or where it must be. Blanks at the break stay
  * where they are and may hang over the edge: there they are not seen. The last column is
  * the cursor's.
+ *
+ * Where lines begin is noted as they are walked over (d->begins), from the first on, and
+ * forgotten from a change on. Without memory for it, it is only slower.
  */
 #include "tui/draft_priv.h"
 #include "tui/field_priv.h"
@@ -30,7 +33,7 @@ next_at(const struct tui_draft *d, struct term_widths *widths, size_t at, unsign
 }
 
 static struct row
-row_at(const struct tui_draft *d, struct term_widths *widths, size_t begin)
+row_from(const struct tui_draft *d, struct term_widths *widths, size_t begin)
 {
     unsigned room = d->cols > 1 ? d->cols - 1 : 1, used = 0, width;
     size_t at = begin, blank = 0; /* … behind which it may be broken */
@@ -51,42 +54,99 @@ row_at(const struct tui_draft *d, struct term_widths *widths, size_t begin)
     return (struct row){ begin, at, at, true };
 }
 
-static struct row
-row_by_number(const struct tui_draft *d, struct term_widths *widths, size_t line)
+/* -- where they begin -- */
+
+static size_t
+known(const struct tui_draft *d)
 {
-    struct row row = row_at(d, widths, 0);
-    while (line-- && !row.is_last)
-        row = row_at(d, widths, row.next);
-    return row;
+    return d->begins.n / sizeof(size_t);
 }
 
-size_t
-tui_draft_lines(const struct tui_draft *d, struct term_widths *widths)
+static size_t
+begin_of(const struct tui_draft *d, size_t line)
 {
-    size_t lines = 1;
-    for (struct row row = row_at(d, widths, 0); !row.is_last; lines++)
-        row = row_at(d, widths, row.next);
-    return lines;
+    const size_t *begins = (const void *)d->begins.p;
+    return line ? begins[line] : 0;
+}
+
+/* How many of the lines that are known begin before this place. */
+static size_t
+known_before(const struct tui_draft *d, size_t at)
+{
+    size_t low = 0, high = known(d);
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (begin_of(d, mid) < at)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
 }
 
 void
-tui_draft_cursor(const struct tui_draft *d, struct term_widths *widths, size_t *ret_line,
+tui_draft_rewrap(struct tui_draft *d, size_t at)
+{
+    /* What is broken behind a blank may depend on the line that it is broken to. */
+    size_t before = known_before(d, at), kept = before > 2 ? before - 2 : 0;
+    d->begins.n = kept * sizeof(size_t);
+}
+
+static void
+note(struct tui_draft *d, size_t line, size_t begin)
+{
+    if (line == known(d))
+        buf_append(&d->begins, &begin, sizeof(begin));
+}
+
+/* The line with this number, or the last one: *ret_line tells. */
+static struct row
+row_by_number(struct tui_draft *d, struct term_widths *widths, size_t line,
+              size_t *ret_line)
+{
+    if (d->begins_cols != d->cols)
+        buf_clear(&d->begins);
+    d->begins_cols = d->cols;
+    note(d, 0, 0);
+    size_t i = line < known(d) ? line : known(d) ? known(d) - 1 : 0;
+    struct row row = row_from(d, widths, begin_of(d, i));
+    for (; i < line && !row.is_last; i++) {
+        note(d, i + 1, row.next);
+        row = row_from(d, widths, row.next);
+    }
+    *ret_line = i;
+    return row;
+}
+
+/* -- lines -- */
+
+size_t
+tui_draft_lines(struct tui_draft *d, struct term_widths *widths)
+{
+    size_t last;
+    row_by_number(d, widths, SIZE_MAX, &last);
+    return last + 1;
+}
+
+void
+tui_draft_cursor(struct tui_draft *d, struct term_widths *widths, size_t *ret_line,
                  unsigned *ret_col)
 {
-    struct row row = row_at(d, widths, 0);
+    size_t before = d->begins_cols == d->cols ? known_before(d, d->cursor + 1) : 0;
+    struct row row = row_by_number(d, widths, before ? before - 1 : 0, ret_line);
     unsigned used = 0, width, last = d->cols ? d->cols - 1 : 0;
-    for (*ret_line = 0; d->cursor >= row.next && !row.is_last; (*ret_line)++)
-        row = row_at(d, widths, row.next);
+    while (d->cursor >= row.next && !row.is_last)
+        row = row_by_number(d, widths, *ret_line + 1, ret_line);
     for (size_t at = row.begin; at < d->cursor; used += width)
         at += next_at(d, widths, at, used, &width);
     *ret_col = used < last ? used : last;
 }
 
 size_t
-tui_draft_place(const struct tui_draft *d, struct term_widths *widths, size_t line,
+tui_draft_place(struct tui_draft *d, struct term_widths *widths, size_t line,
                 unsigned col)
 {
-    struct row row = row_by_number(d, widths, line);
+    struct row row = row_by_number(d, widths, line, &line);
     unsigned used = 0, width;
     size_t at = row.begin, before = at;
     while (at < row.end) {
@@ -102,10 +162,10 @@ tui_draft_place(const struct tui_draft *d, struct term_widths *widths, size_t li
 }
 
 void
-tui_draft_put(const struct tui_draft *d, size_t line, struct term_widths *widths,
+tui_draft_put(struct tui_draft *d, size_t line, struct term_widths *widths,
               struct buf *out)
 {
-    struct row row = row_by_number(d, widths, line);
+    struct row row = row_by_number(d, widths, line, &line);
     unsigned used = 0, width;
     for (size_t at = row.begin; at < row.end;) {
         size_t n = next_at(d, widths, at, used, &width);

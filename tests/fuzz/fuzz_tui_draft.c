@@ -29,7 +29,7 @@ check_text(const struct tui_draft *d)
 }
 
 static void
-check_lines(const struct tui_draft *d, struct term_widths *widths)
+check_lines(struct tui_draft *d, struct term_widths *widths)
 {
     size_t lines = tui_draft_lines(d, widths), line;
     unsigned col;

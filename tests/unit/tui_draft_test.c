@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "support/rng.h"
 #include "tui/draft_priv.h"
 
 #define LEFT   "\033[D"
@@ -277,6 +278,48 @@ the_cursor_goes_up_and_down_the_screen(void **state)
     tui_draft_release(&d);
 }
 
+/* What is known of lines while a text is changed is what is found in it at once. */
+static void
+a_changed_text_is_wrapped_as_a_new_one(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {
+        "a",    "word ", "verylongwordthatisbroken",
+        "\r",   "\t",    "\xe6\xbc\xa2",
+        "  ",   UP,      DOWN,
+        LEFT,   RIGHT,   HOME,
+        END,    DELETE,  UNDO,
+        "\177", "\027",  "\013",
+    };
+    uint32_t rng = rng_seed(3);
+    struct tui_draft d = { .cols = 12 }, fresh = { 0 };
+    for (unsigned i = 0; i < 4000; i++) {
+        type(&d, keys[rng_below(&rng, sizeof(keys) / sizeof(keys[0]))]);
+        if (!rng_below(&rng, 50))
+            d.cols = 1 + rng_below(&rng, 20);
+        tui_draft_clear(&fresh);
+        buf_append(&fresh.text, d.text.p, d.text.n);
+        fresh.cols = d.cols;
+        fresh.cursor = d.cursor;
+        size_t line, want_line;
+        unsigned col, want_col;
+        tui_draft_cursor(&d, &widths, &line, &col);
+        tui_draft_cursor(&fresh, &widths, &want_line, &want_col);
+        assert_true(line == want_line && col == want_col);
+        size_t lines = tui_draft_lines(&d, &widths);
+        assert_int_equal(lines, tui_draft_lines(&fresh, &widths));
+        for (size_t j = 0; j < lines; j++) {
+            AUTO(buf) got = { 0 };
+            AUTO(buf) want = { 0 };
+            tui_draft_put(&d, j, &widths, &got);
+            tui_draft_put(&fresh, j, &widths, &want);
+            assert_string_equal(buf_str(&got), buf_str(&want));
+        }
+    }
+    tui_draft_release(&d);
+    tui_draft_release(&fresh);
+}
+
 int
 main(void)
 {
@@ -289,6 +332,7 @@ main(void)
         cmocka_unit_test(it_has_a_ceiling),
         cmocka_unit_test(long_lines_are_wrapped),
         cmocka_unit_test(the_cursor_goes_up_and_down_the_screen),
+        cmocka_unit_test(a_changed_text_is_wrapped_as_a_new_one),
     };
     int failed = cmocka_run_group_tests_name("tui_draft", tests, NULL, NULL);
     term_widths_release(&widths);
