@@ -28,9 +28,14 @@ def line_50(s):
     s.look_back().say("50g").at(50, 50)
 
 
+def title(s, text):
+    """Of the box behind a line, as far as there is room for it."""
+    return ("instruction " * (s.cols >= 40) + text)[:s.cols - 7]
+
+
 def draft(kinds=ALL):
     """Begins with the box open behind line 50."""
-    return scenario(kinds, begins=lambda s: (line_50(s), s.say("i").sees("instruction after line 50"[:s.cols - 7])))
+    return scenario(kinds, begins=lambda s: (line_50(s), s.say("i").sees(title(s, "after line 50"))))
 
 
 def written(s):
@@ -70,7 +75,7 @@ def it_opens_behind_the_line_and_the_lines_that_follow_are_dim(s):
 @scenario(ALL, begins=line_50)
 def enter_and_a_click_open_it_too(s):
     for number, key in ((50, "\r"), (53, "\x1b[<0;4;4M\x1b[<0;4;4m")):
-        s.say(key).sees(f"instruction after line {number}"[:s.cols - 7]).type("Escape")
+        s.say(key).sees(title(s, f"after line {number}")).type("Escape")
         is_closed(s)
 
 
@@ -78,7 +83,7 @@ def enter_and_a_click_open_it_too(s):
 def it_tells_the_nearest_snapshot(s):
     for line, snapshot in ((50, '"first", snapshot 1'), (149, '"first", snapshot 1'), (152, '"second", snapshot 2'),
                            (290, '"second", snapshot 2')):
-        s.say(f"{line}g").at(line).say("i").sees(f"instruction after line {line}, at {snapshot}"[:s.cols - 7])
+        s.say(f"{line}g").at(line).say("i").sees(title(s, f"after line {line}, at {snapshot}"))
         s.type("Escape")
         is_closed(s)
 

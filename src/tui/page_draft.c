@@ -13,6 +13,7 @@
 enum {
     FRAME_ROWS = 4, /* a page with fewer has no room for a frame */
     SIDE_COLS = 8,  /* … for its sides, with blanks inside of them */
+    WORD_COLS = 40, /* … for all words of its title */
 };
 
 #define HINTS "Ctrl-S submit  Esc cancel  Ctrl-E editor"
@@ -62,7 +63,8 @@ put_title(struct tui_review *r, struct buf *out)
     if (r->draft_is_now)
         buf_puts(out, "instruction for now");
     else
-        buf_printf(out, "instruction after line %" PRIu64, r->draft_line + 1);
+        buf_printf(out, "%safter line %" PRIu64,
+                   r->cols < WORD_COLS ? "" : "instruction ", r->draft_line + 1);
     if (r->draft_snapshot_id == PLAY_NONE) {
         buf_puts(out, ", no snapshot yet");
         return;

@@ -412,6 +412,20 @@ a_draft_stands_in_a_box_and_what_follows_is_faint(void **state)
 }
 
 static void
+a_drafts_title_tells_the_line_where_there_is_little_room(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_init(&s, 30, 6, "one\r\ntwo");
+    draw(&s, 30, 9);
+    tui_review_go(&s.review, 0, false);
+    tui_review_draft(&s.review, false);
+    draw(&s, 30, 9);
+    is_row(&s, 1, "┌─ after line 1, no snapsh… ─┐");
+    scene_release(&s);
+}
+
+static void
 a_drafts_title_tells_of_the_snapshot_by_its_name(void **state)
 {
     (void)state;
@@ -496,6 +510,7 @@ main(void)
         cmocka_unit_test(sides_stand_left_and_right_of_it),
         cmocka_unit_test(older_rows_that_are_being_read_are_told),
         cmocka_unit_test(a_draft_stands_in_a_box_and_what_follows_is_faint),
+        cmocka_unit_test(a_drafts_title_tells_the_line_where_there_is_little_room),
         cmocka_unit_test(a_drafts_title_tells_of_the_snapshot_by_its_name),
         cmocka_unit_test(a_long_draft_shows_what_is_around_its_cursor),
         cmocka_unit_test(nothing_leaves_a_page_of_any_size),
