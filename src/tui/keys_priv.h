@@ -48,6 +48,21 @@ struct tui_key {
     unsigned row, col; /* of the mouse, from 0 */
 };
 
+/* Is it this character, typed; with Ctrl? */
+static inline bool
+tui_key_is_char(struct tui_key key, uint32_t rune)
+{
+    return key.kind == TUI_KEY_CHAR && key.rune == rune && !key.has_ctrl &&
+           !key.has_alt && !key.is_pasted;
+}
+
+static inline bool
+tui_key_is_ctrl(struct tui_key key, uint32_t rune)
+{
+    return key.kind == TUI_KEY_CHAR && key.rune == rune && key.has_ctrl && !key.has_alt &&
+           !key.is_pasted;
+}
+
 enum { TUI_KEYS_HELD = 32 };
 
 /* Zeroed it is ready for use. */

@@ -282,6 +282,15 @@ tui_viewer_ask(struct tui_viewer *v, const struct tui_wish *wish)
     v->n_wishes++;
 }
 
+void
+tui_viewer_ask_for(struct tui_viewer *v, enum tui_wish_kind kind)
+{
+    tui_viewer_ask(v, &(struct tui_wish){ .kind = kind,
+                                          .anchor_byte = PLAY_NONE,
+                                          .snapshot_id = PLAY_NONE,
+                                          .row = UINT32_MAX });
+}
+
 bool
 tui_viewer_wish(struct tui_viewer *v, struct tui_wish *ret)
 {

@@ -1,48 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * viewer_keys.c -- what a key does that is for the viewer: behind the prefix, in review
- * mode and its draft, in a question, a prompt, the help.
+ * viewer_keys.c -- what a key does that is for the viewer: in review mode and its draft,
+ * in a question, a prompt, the help. Behind the prefix it is viewer_prefix.c's.
  */
 #include "tui/save.h"
 #include "tui/viewer_priv.h"
 
-static void
-wish_for(struct tui_viewer *v, enum tui_wish_kind kind)
-{
-    tui_viewer_ask(v, &(struct tui_wish){ .kind = kind,
-                                          .anchor_byte = PLAY_NONE,
-                                          .snapshot_id = PLAY_NONE,
-                                          .row = UINT32_MAX });
-}
-
-static bool
-is_char(struct tui_key key, uint32_t rune)
-{
-    return key.kind == TUI_KEY_CHAR && key.rune == rune && !key.has_ctrl &&
-           !key.has_alt && !key.is_pasted;
-}
-
-static bool
-is_ctrl(struct tui_key key, uint32_t rune)
-{
-    return key.kind == TUI_KEY_CHAR && key.rune == rune && key.has_ctrl && !key.has_alt &&
-           !key.is_pasted;
-}
-
-/* -- in and out of review mode -- */
-
-void
-tui_viewer_enter_review(struct tui_viewer *v)
-{
-    if (v->is_back)
-        return;
-    v->is_back = v->is_stale = true;
-    v->is_now = false;
-    if (v->has_review) { /* at the end again, as the live picture shows it */
-        v->review.follows = v->is_touched = true;
-        tui_viewer_refresh(v);
-    }
-}
+/* -- out of review mode, and instructions -- */
 
 static void
 leave_review(struct tui_viewer *v)
@@ -54,10 +18,8 @@ leave_review(struct tui_viewer *v)
     if (v->opt.is_live)
         v->is_back = false;
     else
-        wish_for(v, TUI_WISH_LEAVE);
+        tui_viewer_ask_for(v, TUI_WISH_LEAVE);
 }
-
-/* -- instructions -- */
 
 static void
 end_draft(struct tui_viewer *v)
@@ -68,8 +30,8 @@ end_draft(struct tui_viewer *v)
 }
 
 /* What was refused is there again. */
-static void
-open_draft(struct tui_viewer *v, bool is_now)
+void
+tui_viewer_draft(struct tui_viewer *v, bool is_now)
 {
     tui_review_draft(&v->review, is_now);
     if (!v->is_refused || !v->review.has_draft)
@@ -117,132 +79,16 @@ submit_or_ask(struct tui_viewer *v)
         submit(v, v->opt.deliver == TUI_DELIVER_YES);
 }
 
-/* -- what the prefix commands -- */
-
-/* Before somebody writes what nobody will take. */
-static bool
-is_only_looking(struct tui_viewer *v)
-{
-    if (!v->opt.is_watcher)
-        return false;
-    tui_viewer_say(v, "a watcher only looks", 0);
-    v->note_until_ns = TUI_VIEWER_FRESH;
-    return true;
-}
-
-static void
-ask_label(struct tui_viewer *v)
-{
-    if (!is_only_looking(v))
-        tui_prompt_open(&v->prompt, "label: ", (struct view){ NULL, 0 });
-}
-
-static void
-instruct_now(struct tui_viewer *v)
-{
-    bool was_back = v->is_back;
-    if (is_only_looking(v) || !tui_viewer_has_pages(v))
-        return; /* there is nothing yet to be said anything about */
-    tui_viewer_enter_review(v);
-    if (v->review.has_draft)
-        return;
-    v->is_now = !was_back && v->opt.is_live;
-    open_draft(v, true);
-}
-
-static void
-detach(struct tui_viewer *v)
-{
-    bool has_session = v->opt.is_live && !v->opt.is_watcher && !v->is_ended;
-    wish_for(v, has_session ? TUI_WISH_DETACH : TUI_WISH_LEAVE);
-}
-
-static void
-quit(struct tui_viewer *v)
-{
-    if (!v->opt.is_live || v->opt.is_watcher || v->is_ended)
-        wish_for(v, TUI_WISH_LEAVE);
-    else
-        v->question = TUI_QUESTION_QUIT;
-}
-
-static void
-show_help(struct tui_viewer *v)
-{
-    v->has_help = true;
-    v->help_top = 0;
-}
-
-static void
-redraw(struct tui_viewer *v)
-{
-    v->wants_redraw = v->is_trouble_hidden = true;
-}
-
-static void
-suspend(struct tui_viewer *v)
-{
-    wish_for(v, TUI_WISH_SUSPEND);
-}
-
-/* A letter more, and it is one more line. */
-static const struct {
-    uint32_t rune;
-    bool has_ctrl;
-    bool is_watchers; /* only where nothing is the session's */
-    void (*does)(struct tui_viewer *v);
-} commands[] = {
-    { 'v', false, false, tui_viewer_enter_review },
-    { '[', false, false, tui_viewer_enter_review },
-    { 's', false, false, ask_label },
-    { 'i', false, false, instruct_now },
-    { 'd', false, false, detach },
-    { 'q', false, false, quit },
-    { '?', false, false, show_help },
-    { 'h', false, true, show_help },
-    { 'r', false, false, redraw },
-    { 'l', true, true, redraw },
-    { 'c', true, true, detach },
-    { 'z', true, true, suspend },
-};
-
-static void
-pan(struct tui_viewer *v, struct tui_key key)
-{
-    if (key.kind == TUI_KEY_UP || key.kind == TUI_KEY_DOWN)
-        tui_viewer_pan(v, key.kind == TUI_KEY_UP ? -1 : 1, 0);
-    else if (key.kind == TUI_KEY_LEFT || key.kind == TUI_KEY_RIGHT)
-        tui_viewer_pan(v, 0, key.kind == TUI_KEY_LEFT ? -1 : 1);
-}
-
-/* What is no command is dropped. */
-static void
-command(struct tui_viewer *v, struct tui_key key)
-{
-    if (key.kind != TUI_KEY_CHAR) {
-        pan(v, key);
-        return;
-    }
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        bool is_it = commands[i].has_ctrl ? is_ctrl(key, commands[i].rune)
-                                          : is_char(key, commands[i].rune);
-        if (is_it && (v->opt.is_watcher || !commands[i].is_watchers)) {
-            commands[i].does(v);
-            return;
-        }
-    }
-}
-
 /* -- questions and prompts -- */
 
 static void
 answer_quit(struct tui_viewer *v, struct tui_key key)
 {
-    if (is_char(key, 's'))
-        wish_for(v, TUI_WISH_STOP);
-    else if (is_char(key, 'd'))
-        wish_for(v, TUI_WISH_DETACH);
-    else if (!is_char(key, 'c') && !is_char(key, 'q'))
+    if (tui_key_is_char(key, 's'))
+        tui_viewer_ask_for(v, TUI_WISH_STOP);
+    else if (tui_key_is_char(key, 'd'))
+        tui_viewer_ask_for(v, TUI_WISH_DETACH);
+    else if (!tui_key_is_char(key, 'c') && !tui_key_is_char(key, 'q'))
         return;
     v->question = TUI_QUESTION_NONE;
 }
@@ -250,9 +96,9 @@ answer_quit(struct tui_viewer *v, struct tui_key key)
 static void
 answer_deliver(struct tui_viewer *v, struct tui_key key)
 {
-    bool is_yes = is_char(key, 'y') || is_char(key, 'Y');
-    bool is_for_all = is_char(key, 'Y') || is_char(key, 'N');
-    if (!is_yes && !is_char(key, 'n') && !is_char(key, 'N'))
+    bool is_yes = tui_key_is_char(key, 'y') || tui_key_is_char(key, 'Y');
+    bool is_for_all = tui_key_is_char(key, 'Y') || tui_key_is_char(key, 'N');
+    if (!is_yes && !tui_key_is_char(key, 'n') && !tui_key_is_char(key, 'N'))
         return;
     v->question = TUI_QUESTION_NONE;
     if (is_for_all) {
@@ -270,7 +116,7 @@ answer_deliver(struct tui_viewer *v, struct tui_key key)
 static void
 answer(struct tui_viewer *v, struct tui_key key)
 {
-    if (key.kind == TUI_KEY_ESCAPE || is_ctrl(key, 'c')) {
+    if (key.kind == TUI_KEY_ESCAPE || tui_key_is_ctrl(key, 'c')) {
         v->question = TUI_QUESTION_NONE;
         return;
     }
@@ -333,8 +179,8 @@ grant(struct tui_viewer *v, enum tui_review_wish wish, uint64_t now_ns)
         leave_review(v);
         return;
     case TUI_REVIEW_DRAFT:
-        if (!is_only_looking(v))
-            open_draft(v, false);
+        if (!tui_viewer_is_only_looking(v))
+            tui_viewer_draft(v, false);
         return;
     case TUI_REVIEW_SUBMIT:
         submit_or_ask(v);
@@ -343,10 +189,10 @@ grant(struct tui_viewer *v, enum tui_review_wish wish, uint64_t now_ns)
         tui_viewer_edit(v, TUI_EDITED_DRAFT, now_ns);
         return;
     case TUI_REVIEW_HELP:
-        show_help(v);
+        tui_viewer_show_help(v);
         return;
     case TUI_REVIEW_REPAINT:
-        redraw(v);
+        tui_viewer_redraw(v);
         return;
     case TUI_REVIEW_SAVE:
         tui_save(&v->review);
@@ -358,7 +204,7 @@ grant(struct tui_viewer *v, enum tui_review_wish wish, uint64_t now_ns)
         tui_viewer_copy(v, now_ns);
         return;
     case TUI_REVIEW_SUSPEND:
-        suspend(v);
+        tui_viewer_ask_for(v, TUI_WISH_SUSPEND);
         return;
     }
 }
@@ -368,7 +214,7 @@ review_key(struct tui_viewer *v, struct tui_key key, uint64_t now_ns)
 {
     bool had_draft = v->review.has_draft;
     if (!tui_viewer_has_pages(v)) {
-        if (is_char(key, 'q') || is_ctrl(key, 'c'))
+        if (tui_key_is_char(key, 'q') || tui_key_is_ctrl(key, 'c'))
             leave_review(v);
         return;
     }
@@ -409,7 +255,7 @@ take(struct tui_viewer *v, struct tui_key key, uint64_t now_ns)
             return; /* where it moves by itself, it is no answer */
         v->prefix.is_held = false;
         if (!tui_prefix_is(&v->prefix, &key) || !v->is_back) {
-            command(v, key);
+            tui_viewer_command(v, key);
             return;
         }
     }
@@ -422,7 +268,7 @@ take(struct tui_viewer *v, struct tui_key key, uint64_t now_ns)
     else if (v->is_back)
         review_key(v, key, now_ns);
     else
-        command(v, key);
+        tui_viewer_command(v, key);
 }
 
 void
@@ -432,5 +278,5 @@ tui_viewer_key(struct tui_viewer *v, struct tui_key key, uint64_t now_ns)
     v->is_stale = true;
     take(v, key, now_ns);
     if (v->is_ended && was_open && !tui_viewer_is_open(v))
-        wish_for(v, TUI_WISH_LEAVE);
+        tui_viewer_ask_for(v, TUI_WISH_LEAVE);
 }

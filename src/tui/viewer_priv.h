@@ -97,6 +97,8 @@ void tui_viewer_refresh(struct tui_viewer *v);
 void tui_viewer_say(struct tui_viewer *v, const char *text, uint64_t now_ns);
 /* Queues it; the text is copied. */
 void tui_viewer_ask(struct tui_viewer *v, const struct tui_wish *wish);
+/* … a wish that says it all by its kind. */
+void tui_viewer_ask_for(struct tui_viewer *v, enum tui_wish_kind kind);
 
 /* -- viewer_picture.c -- */
 
@@ -120,7 +122,18 @@ void tui_viewer_pan(struct tui_viewer *v, int down, int right);
 /* -- viewer_keys.c -- */
 
 void tui_viewer_key(struct tui_viewer *v, struct tui_key key, uint64_t now_ns);
+/* Opens the draft's box; what was refused is there again. */
+void tui_viewer_draft(struct tui_viewer *v, bool is_now);
+
+/* -- viewer_prefix.c -- */
+
+/* The key behind the prefix. What is no command is dropped. */
+void tui_viewer_command(struct tui_viewer *v, struct tui_key key);
 void tui_viewer_enter_review(struct tui_viewer *v);
+void tui_viewer_show_help(struct tui_viewer *v);
+void tui_viewer_redraw(struct tui_viewer *v);
+/* Before somebody writes what nobody will take: says so, if it is. */
+bool tui_viewer_is_only_looking(struct tui_viewer *v);
 
 /* -- viewer_bar.c -- */
 
