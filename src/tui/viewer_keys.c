@@ -192,7 +192,7 @@ grant(struct tui_viewer *v, enum tui_review_wish wish, uint64_t now_ns)
         tui_viewer_show_help(v);
         return;
     case TUI_REVIEW_REPAINT:
-        tui_viewer_redraw(v);
+        tui_viewer_repaint(v);
         return;
     case TUI_REVIEW_SAVE:
         tui_save(&v->review);

@@ -73,7 +73,7 @@ tui_viewer_show_help(struct tui_viewer *v)
 }
 
 void
-tui_viewer_redraw(struct tui_viewer *v)
+tui_viewer_repaint(struct tui_viewer *v)
 {
     v->wants_redraw = v->is_trouble_hidden = true;
 }
@@ -99,8 +99,8 @@ static const struct {
     { 'q', false, false, quit },
     { '?', false, false, tui_viewer_show_help },
     { 'h', false, true, tui_viewer_show_help },
-    { 'r', false, false, tui_viewer_redraw },
-    { 'l', true, true, tui_viewer_redraw },
+    { 'r', false, false, tui_viewer_repaint },
+    { 'l', true, true, tui_viewer_repaint },
     { 'c', true, true, detach },
     { 'z', true, true, suspend },
 };

@@ -131,7 +131,7 @@ void tui_viewer_draft(struct tui_viewer *v, bool is_now);
 void tui_viewer_command(struct tui_viewer *v, struct tui_key key);
 void tui_viewer_enter_review(struct tui_viewer *v);
 void tui_viewer_show_help(struct tui_viewer *v);
-void tui_viewer_redraw(struct tui_viewer *v);
+void tui_viewer_repaint(struct tui_viewer *v);
 /* Before somebody writes what nobody will take: says so, if it is. */
 bool tui_viewer_is_only_looking(struct tui_viewer *v);
 
