@@ -293,7 +293,7 @@ a_changed_text_is_wrapped_as_a_new_one(void **state)
     };
     uint32_t rng = rng_seed(3);
     struct tui_draft d = { .cols = 12 }, fresh = { 0 };
-    for (unsigned i = 0; i < 4000; i++) {
+    for (unsigned i = 0; i < 1000; i++) {
         type(&d, keys[rng_below(&rng, sizeof(keys) / sizeof(keys[0]))]);
         if (!rng_below(&rng, 50))
             d.cols = 1 + rng_below(&rng, 20);
