@@ -259,6 +259,20 @@ def an_instruction_is_noted_and_typed():
 
 
 @test
+def an_instruction_that_the_session_does_not_survive_is_noted_once():
+    with Recorder(AHR) as a:
+        script = 'printf ready; read x; read pid <client; kill -STOP "$pid"; exit 7'
+        view = View(a, "record", "--view", "on", "--deliver", "yes", "--", "sh", "-c", script).shows("ready")
+        (a.dir / "client").write_text(f"{view.client.pid}\n")
+        view.type(PREFIX + "i", "go\x13")
+        wait_for(lambda: a.home.exists() and not a.names("live"))
+        kill(view.client.pid, signal.SIGCONT)
+        view.ends(7)
+        noted, = lines_of(a, "instructions", a.session())
+        assert (noted["text"], noted["delivered"]) == ("go", True), noted
+
+
+@test
 def an_answer_is_remembered_for_all():
     with Recorder(AHR) as a:
         view = record(a).type(PREFIX + "i", "later\x13").shows("type it to the agent now?").type("N")

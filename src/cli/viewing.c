@@ -85,7 +85,8 @@ cli_viewing_instruct(const char *what, const struct tui_wish *wish,
     struct session_instruction i = { .anchor_byte = wish->anchor_byte,
                                      .snapshot_id = wish->snapshot_id,
                                      .row = wish->row,
-                                     .text = wish->text };
+                                     .text = wish->text,
+                                     .is_delivered = wish->is_typed };
     int r = library_find_by_files(&found, what, err);
     if (r < 0)
         return r;
@@ -98,6 +99,7 @@ cli_viewing_instruct(const char *what, const struct tui_wish *wish,
                                 .ts_ns = i.ts_ns,
                                 .anchor_byte = i.anchor_byte,
                                 .text = i.text,
-                                .snapshot_id = i.snapshot_id };
+                                .snapshot_id = i.snapshot_id,
+                                .is_delivered = i.is_delivered };
     return 0;
 }

@@ -45,6 +45,7 @@ set_ended(struct client *c, const char *how)
         show_finish(&c->show);
     c->has_ended = true;
     c->ended_at_ns = clock_mono_ns();
+    client_note_unanswered(c, c->result->end == CLIENT_ENDED);
     telling_finish(c);
 }
 
@@ -336,6 +337,8 @@ leave(struct client *c)
     r->lost_bytes = c->show.lost;
     if (c->trouble.n)
         c->opt->say(c->opt->ctx, buf_str(&c->trouble));
+    if (c->unnoted.n)
+        c->opt->say(c->opt->ctx, buf_str(&c->unnoted));
 }
 
 void
@@ -364,5 +367,7 @@ client_run(const struct client_options *opt, struct client_result *ret)
     show_release(&c.show);
     link_release(&c.link);
     telling_release(&c);
+    client_release_asked(&c);
     buf_release(&c.trouble);
+    buf_release(&c.unnoted);
 }

@@ -19,6 +19,12 @@ enum client_asked {
 
 enum { CLIENT_ASKED_MAX = 16 };
 
+struct client_request {
+    enum client_asked what;
+    struct tui_wish wish; /* of an instruction, with its text in: */
+    struct buf text;
+};
+
 struct client {
     const struct client_options *opt;
     struct client_result *result;
@@ -36,7 +42,7 @@ struct client {
     struct tui_prefix early_prefix;
 
     /* wishes.c, telling.c */
-    enum client_asked asked[CLIENT_ASKED_MAX]; /* the oldest first */
+    struct client_request asked[CLIENT_ASKED_MAX]; /* the oldest first */
     size_t asked_count;
     struct telling *telling; /* the first */
 
@@ -51,6 +57,7 @@ struct client {
     uint64_t ended_at_ns; /* … since */
     bool is_done;         /* … and so have we */
     struct buf trouble;   /* for when the terminal is free */
+    struct buf unnoted;   /* … likewise: what became of instructions at the end */
 };
 
 void client_say(struct client *c, struct ipc_message m);
@@ -81,6 +88,10 @@ bool client_take_answer(struct client *c, const struct ipc_message *m);
 void client_tell(struct client *c, const char *text);
 /* Notes an instruction; is_typed: it has been. */
 void client_note(struct client *c, const struct tui_wish *wish);
+/* The session has ended, and nothing more is answered: what the host has not taken is
+ * noted without it. is_known: it has answered all that it took. */
+void client_note_unanswered(struct client *c, bool is_known);
+void client_release_asked(struct client *c);
 
 /* -- terminal.c -- */
 

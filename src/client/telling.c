@@ -149,6 +149,6 @@ telling_wait_ms(const struct client *c, uint64_t now_ns)
 void
 telling_finish(struct client *c)
 {
-    while (c->telling)
-        note(c, false);
+    for (const struct telling *t; (t = c->telling);)
+        note(c, t->state == TELLING_ENTER && c->taken >= t->taken);
 }

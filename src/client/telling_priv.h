@@ -29,7 +29,8 @@ void telling_add(struct client *c, const struct tui_wish *wish);
 void telling_step(struct client *c, uint64_t now_ns);
 /* How long until that has something to do by itself; < 0: it has not. */
 int telling_wait_ms(const struct client *c, uint64_t now_ns);
-/* The session has ended: notes what was not, as far as there is a place for it. */
+/* The session has ended, or is left: notes what was not, as far as there is a place for
+ * it. */
 void telling_finish(struct client *c);
 void telling_release(struct client *c);
 

@@ -13,6 +13,7 @@ enum {
 void
 client_detach(struct client *c, int signo)
 {
+    telling_finish(c); /* the host takes them before it lets us go */
     client_say(c, (struct ipc_message){ .selector = IPC_DETACH });
     c->result->end = CLIENT_DETACHED;
     c->result->signo = signo;

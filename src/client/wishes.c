@@ -22,15 +22,41 @@ tell_refused(struct client *c, const char *why)
 
 /* -- requests -- */
 
-static void
+static const char busy[] = "the recorder has not answered yet: try again";
+
+/* Those that are being typed will ask, too. */
+static bool
+is_full(const struct client *c)
+{
+    size_t n = c->asked_count;
+    for (const struct telling *t = c->telling; t; t = t->next)
+        n++;
+    return n >= CLIENT_ASKED_MAX;
+}
+
+/* There is room for one more. */
+static struct client_request *
 ask(struct client *c, enum client_asked what, struct ipc_message m)
 {
-    if (c->asked_count == CLIENT_ASKED_MAX) {
-        client_tell(c, "the recorder has not answered yet: try again");
-        return;
-    }
-    c->asked[c->asked_count++] = what;
+    struct client_request *r = &c->asked[c->asked_count++];
+    *r = (struct client_request){ .what = what };
     client_say(c, m);
+    return r;
+}
+
+/* The oldest one has its answer. */
+static void
+drop_asked(struct client *c)
+{
+    buf_release(&c->asked[0].text);
+    memmove(c->asked, c->asked + 1, --c->asked_count * sizeof(c->asked[0]));
+}
+
+void
+client_release_asked(struct client *c)
+{
+    while (c->asked_count)
+        drop_asked(c);
 }
 
 bool
@@ -45,8 +71,8 @@ client_take_answer(struct client *c, const struct ipc_message *m)
     AUTO(buf) why = { 0 };
     if (!c->asked_count)
         return false;
-    enum client_asked what = c->asked[0];
-    memmove(c->asked, c->asked + 1, --c->asked_count * sizeof(c->asked[0]));
+    enum client_asked what = c->asked[0].what;
+    drop_asked(c);
     buf_append(&why, m->bytes.p, m->bytes.n);
     if (m->selector == IPC_DONE)
         client_tell(c, done[what]);
@@ -60,6 +86,19 @@ client_take_answer(struct client *c, const struct ipc_message *m)
 
 /* -- instructions -- */
 
+/* Whoever still looks has it in the next draft; else it is said when the terminal is
+ * free. */
+static void
+tell_unnoted(struct client *c, const struct tui_wish *wish, const char *why)
+{
+    if (c->lingers)
+        tell_refused(c, why);
+    else
+        buf_printf(&c->unnoted, "%san instruction is not noted (%s): %.*s",
+                   c->unnoted.n ? "\n" : "", why, (int)wish->text.n,
+                   (const char *)wish->text.p);
+}
+
 /* Where there is no host any more. */
 static void
 note_after_end(struct client *c, const struct tui_wish *wish)
@@ -72,7 +111,7 @@ note_after_end(struct client *c, const struct tui_wish *wish)
     int r = c->opt->instruct ? c->opt->instruct(c->opt->ctx, &w, &ignored, &err)
                              : err_set(&err, ERR_MISSING, "there is no place for it");
     if (r < 0)
-        tell_refused(c, err.text);
+        tell_unnoted(c, wish, err.text);
     else
         client_tell(c, "instruction noted");
     events_expire(&c->show.look.events);
@@ -85,22 +124,45 @@ client_note(struct client *c, const struct tui_wish *wish)
         note_after_end(c, wish);
         return;
     }
-    ask(c, wish->is_typed ? CLIENT_ASKED_TYPED : CLIENT_ASKED_INSTRUCT,
+    struct client_request *r = ask(
+        c, wish->is_typed ? CLIENT_ASKED_TYPED : CLIENT_ASKED_INSTRUCT,
         (struct ipc_message){
             .selector = IPC_INSTRUCT,
             .field = { wish->anchor_byte, wish->snapshot_id, wish->row, wish->is_typed },
             .bytes = wish->text });
+    r->wish = *wish;
+    buf_append(&r->text, wish->text.p, wish->text.n);
+    r->wish.text = (struct view){ r->text.p, r->text.n };
+}
+
+/* The host answers what it has taken before it tells of the end. */
+void
+client_note_unanswered(struct client *c, bool is_known)
+{
+    for (; c->asked_count; drop_asked(c)) {
+        const struct client_request *r = &c->asked[0];
+        if (!r->text.n)
+            continue;
+        if (is_known)
+            note_after_end(c, &r->wish);
+        else
+            tell_unnoted(c, &r->wish, "or it is: the recorder has not said so");
+    }
 }
 
 static void
 instruct(struct client *c, const struct tui_wish *wish)
 {
+    struct tui_wish untyped = *wish;
+    untyped.is_typed = false;
     if (wish->text.n > IPC_MESSAGE_BYTES_MAX)
         tell_refused(c, "the instruction is too long");
+    else if (!c->has_ended && is_full(c))
+        tell_refused(c, busy);
     else if (wish->is_typed && !c->has_ended)
         telling_add(c, wish);
     else
-        client_note(c, wish);
+        client_note(c, &untyped);
 }
 
 /* -- wishes -- */
@@ -147,10 +209,14 @@ is_refused(struct client *c, enum tui_wish_kind kind)
 {
     bool is_for_session = kind == TUI_WISH_SNAPSHOT || kind == TUI_WISH_STOP ||
                           kind == TUI_WISH_INSTRUCT;
+    bool is_answered = kind == TUI_WISH_SNAPSHOT ||
+                       (kind == TUI_WISH_STOP && c->opt->kind != CLIENT_RECORD);
     if (is_for_session && c->opt->kind == CLIENT_WATCH)
         client_tell(c, "a watcher only looks");
     else if (is_for_session && kind != TUI_WISH_INSTRUCT && c->has_ended)
         client_tell(c, "the session has ended");
+    else if (is_answered && is_full(c))
+        client_tell(c, busy);
     else
         return false;
     return true;

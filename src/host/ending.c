@@ -201,7 +201,9 @@ finish(struct host *h)
                     : r          ? IPC_ENDED_LEFT
                                  : 0) |
                    (st.is_suspect ? IPC_ENDED_SUSPECT : 0);
-    if (!(h->end_flags & IPC_ENDED_LEFT)) /* else it is not known to be on the disk */
+    if (h->end_flags & IPC_ENDED_LEFT) /* what is not answered was not taken */
+        host_pay_in_doubt(h);
+    else
         host_pay(h, true);
 }
 

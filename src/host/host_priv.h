@@ -273,6 +273,8 @@ void host_tell_anchor(struct host *h, struct conn *c, const struct ipc_message *
 void host_take_instruction(struct host *h, struct conn *c, const struct ipc_message *m);
 /* The disk has synced: sends the replies that waited for it. */
 void host_pay(struct host *h, bool is_all);
+/* The disk may not have it, and there will be no more syncs: sends all of them, so. */
+void host_pay_in_doubt(struct host *h);
 /* One that goes behind those that this client is owed; false: no memory. */
 bool host_queue_reply(struct host *h, struct conn *c, struct ipc_message m);
 

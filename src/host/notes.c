@@ -84,6 +84,22 @@ host_pay(struct host *h, bool is_all)
     h->owed.n -= at;
 }
 
+void
+host_pay_in_doubt(struct host *h)
+{
+    static const char why[] = "it was noted, and may not be on the disk";
+    struct owed owed;
+    for (size_t at = 0; at < h->owed.n; at += sizeof(owed)) {
+        memcpy(&owed, h->owed.p + at, sizeof(owed));
+        if (!owed.ticket)
+            continue;
+        owed.m.selector = IPC_REFUSED;
+        memcpy(owed.why, why, sizeof(why));
+        memcpy(h->owed.p + at, &owed, sizeof(owed));
+    }
+    host_pay(h, true);
+}
+
 /* -- snapshots -- */
 
 /* Every byte that the caller wrote before it asked is read now: a PTY that says that it

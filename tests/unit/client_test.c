@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "client/client.h"
 #include "client/show_priv.h"
 #include "ipc/message.h"
@@ -37,11 +38,36 @@ struct scene {
 
 /* -- the client -- */
 
+/* What it said, and what it noted by itself: a line each. */
 static void
-say_nothing(void *ctx, const char *text)
+add_line(const char *path, const char *line, size_t n)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(file_write_all(fd, line, n), 0);
+    assert_int_equal(file_write_all(fd, "\n", 1), 0);
+    close(fd);
+}
+
+static void
+note_said(void *ctx, const char *text)
 {
     (void)ctx;
-    (void)text;
+    add_line("said", text, strlen(text));
+}
+
+static int
+note_instruction(void *ctx, const struct tui_wish *wish, struct play_event *ret,
+                 struct err *err)
+{
+    (void)ctx;
+    (void)ret;
+    (void)err;
+    AUTO(buf) line = { 0 };
+    buf_printf(&line, "%.*s %s", (int)wish->text.n, (const char *)wish->text.p,
+               wish->is_typed ? "typed" : "not typed");
+    add_line("noted", buf_str(&line), line.n);
+    return 0;
 }
 
 static bool
@@ -76,8 +102,9 @@ be_client(enum client_kind kind, bool is_viewed, int link_fd, int fd, bool is_te
         .name = "a session",
         .tape_path = KIT_PATH,
         .done_tape_path = "elsewhere.ahr",
-        .say = say_nothing,
+        .say = note_said,
         .is_session_live = is_live,
+        .instruct = note_instruction,
         .ctx = &is_alive,
     };
     struct client_result done = { 0 };
@@ -569,18 +596,35 @@ what_it_is_asked_for_is_asked_of_the_host(void **state)
 }
 
 static void
+is_in(const char *path, const char *want)
+{
+    AUTO(buf) got = { 0 };
+    int r = file_slurp(path, &got);
+    assert_true(r == 0 || r == -ENOENT);
+    assert_string_equal(buf_str(&got), want);
+}
+
+/* By an instruction, up to Enter, which is not taken yet. */
+static void
+tell_agent(struct scene *s, const char *text)
+{
+    type(s, "\035i");
+    tells(s, "instruction for now");
+    type(s, text);
+    type(s, "\023");
+    types(s, text);
+    taken(s, strlen(text));
+    types(s, "\r");
+}
+
+static void
 an_instruction_is_typed_before_it_is_noted(void **state)
 {
     (void)state;
     struct scene s;
     view(&s);
-    type(&s, "\035i");
-    tells(&s, "instruction for now");
-    type(&s, "go on\023");
-    types(&s, "go on");
     uint64_t from_ns = clock_mono_ns();
-    taken(&s, 5);
-    types(&s, "\r");
+    tell_agent(&s, "go on");
     assert_true(clock_mono_ns() - from_ns >= 90000000);
     taken(&s, 1);
     struct ipc_message m = hear(&s, IPC_INSTRUCT);
@@ -589,6 +633,108 @@ an_instruction_is_typed_before_it_is_noted(void **state)
     assert_memory_equal(m.bytes.p, "go on", 5);
     done(&s, 1);
     tells(&s, "instruction typed and noted");
+    end_session(&s);
+    ends(&s, CLIENT_ENDED);
+    is_in("noted", "");
+}
+
+static void
+what_the_host_does_not_take_is_noted_at_the_end(void **state)
+{
+    (void)state;
+    struct scene s;
+    view(&s);
+    tell_agent(&s, "one");
+    taken(&s, 1);
+    hear(&s, IPC_INSTRUCT);
+    tell_agent(&s, "two");
+    taken(&s, 1);
+    hear(&s, IPC_INSTRUCT);
+    done(&s, 1);
+    end_session(&s);
+    ends(&s, CLIENT_ENDED);
+    is_in("noted", "two typed\n");
+    is_in("said", "");
+}
+
+static void
+what_is_being_typed_is_noted_at_the_end(void **state)
+{
+    (void)state;
+    for (int is_taken = 0; is_taken < 2; is_taken++) {
+        struct scene s;
+        AUTO(buf) out = { 0 };
+        struct ipc_message taken_it = { .selector = IPC_TAKEN, .field = { 1 } };
+        struct ipc_message ended = { .selector = IPC_ENDED, .field = { 1 } };
+        view(&s);
+        tell_agent(&s, "go on");
+        if (is_taken)
+            ipc_message_put(&out, &taken_it, IPC_TO_CLIENT);
+        ipc_message_put(&out, &ended, IPC_TO_CLIENT); /* in one piece */
+        assert_int_equal(send(s.link, out.p, out.n, MSG_NOSIGNAL), out.n);
+        ends(&s, CLIENT_ENDED);
+        is_in("noted", is_taken ? "go on typed\n" : "go on not typed\n");
+        unlink("noted");
+        unlink(KIT_PATH);
+    }
+}
+
+static void
+what_is_being_typed_is_noted_when_it_is_left(void **state)
+{
+    (void)state;
+    struct scene s;
+    view(&s);
+    tell_agent(&s, "go on");
+    type(&s, "\035d");
+    assert_int_equal(hear(&s, IPC_INSTRUCT).field[3], false);
+    hear(&s, IPC_DETACH);
+    ends(&s, CLIENT_DETACHED);
+}
+
+/* It may have noted it: that is not done twice. */
+static void
+what_a_host_has_not_answered_when_it_vanishes_is_said(void **state)
+{
+    (void)state;
+    struct scene s;
+    start_client(&s, CLIENT_RECORD, true, true, false);
+    stage(&s, COLS, ROWS, 0);
+    is_on_alternate(&s, true);
+    tell_agent(&s, "go on");
+    taken(&s, 1);
+    hear(&s, IPC_INSTRUCT);
+    shutdown(s.link, SHUT_RDWR);
+    ends(&s, CLIENT_HOST_GONE);
+    is_in("noted", "");
+    is_in("said", "an instruction is not noted (or it is: the recorder has not said so): "
+                  "go on\n");
+}
+
+static void
+what_is_asked_while_too_much_is_not_answered_stays_in_the_draft(void **state)
+{
+    (void)state;
+    struct scene s;
+    view(&s);
+    for (int i = 0; i < 16; i++) {
+        type(&s, "\035sx\r");
+        hear(&s, IPC_SNAPSHOT_MANUAL);
+    }
+    type(&s, "\035sx\r");
+    tells(&s, "has not answered yet");
+    type(&s, "\035i");
+    tells(&s, "instruction for now");
+    type(&s, "go on\023");
+    tells(&s, "has not answered yet");
+    for (uint64_t i = 1; i <= 16; i++)
+        done(&s, i);
+    tells(&s, "snapshot taken");
+    type(&s, "\035i");
+    tells(&s, "instruction for now");
+    tells(&s, "go on");
+    type(&s, "\023");
+    types(&s, "go on");
     end_session(&s);
     ends(&s, CLIENT_ENDED);
 }
@@ -984,6 +1130,11 @@ main(void)
         KIT_IN_DIR(viewed_it_draws_from_the_start),
         KIT_IN_DIR(what_it_is_asked_for_is_asked_of_the_host),
         KIT_IN_DIR(an_instruction_is_typed_before_it_is_noted),
+        KIT_IN_DIR(what_the_host_does_not_take_is_noted_at_the_end),
+        KIT_IN_DIR(what_is_being_typed_is_noted_at_the_end),
+        KIT_IN_DIR(what_is_being_typed_is_noted_when_it_is_left),
+        KIT_IN_DIR(what_a_host_has_not_answered_when_it_vanishes_is_said),
+        KIT_IN_DIR(what_is_asked_while_too_much_is_not_answered_stays_in_the_draft),
         KIT_IN_DIR(keys_of_the_viewer_do_not_wait_for_the_session),
         KIT_IN_DIR(who_looks_back_stays_at_the_end),
         KIT_IN_DIR(attached_it_draws_and_types),
