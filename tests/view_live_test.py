@@ -355,7 +355,11 @@ def trouble_is_told_until_it_is_hidden():
         view = View(a, "record", "--view", "on", "--", "sh", "-c", script, env={"AHR_HOME": str(a.dir / "disk/home")})
         view.shows("ready").shows(trouble, 23)
         view.type(PREFIX + "v", "k").hides("ready").shows(trouble, 23).type("q").shows("ready").shows(trouble, 23)
-        view.type(PREFIX + "r").hides(trouble).type("\r")
+        view.type(PREFIX + "r").hides(trouble)
+        a.env["AHR_HOME"] = str(a.dir / "disk/home")
+        for how in ("attach", "watch"):  # it was told before they came
+            View(a, how).shows("ready").shows(trouble, 23).type(PREFIX + "d").ends(0)
+        view.type("\r")
         view.client.wait(60)
         assert "No space left on device" in a.said()
 

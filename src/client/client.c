@@ -94,14 +94,26 @@ show_trouble(struct client *c)
     tui_viewer_trouble(c->show.look.viewer, buf_str(&line));
 }
 
-/* On a picture it would be in the way. */
+/* There may be no viewer yet when it is heard of. */
+static void
+look_after_trouble(struct client *c)
+{
+    bool has_viewer = c->show.look.viewer;
+    if (has_viewer && c->trouble.n && !c->shows_trouble)
+        show_trouble(c);
+    c->shows_trouble = has_viewer && c->trouble.n;
+}
+
+/* On a picture it would be in the way. One that comes later is not told of what was said
+ * before: it has asked; the two may cross. */
 static void
 take_trouble(struct client *c, struct view text)
 {
-    buf_clear(&c->trouble);
+    if (!text.n || c->has_trouble)
+        return;
+    c->has_trouble = true;
     buf_append(&c->trouble, text.p, text.n);
-    if (c->show.look.viewer)
-        show_trouble(c);
+    look_after_trouble(c);
     if (c->show.way == SHOW_DRAWING)
         return;
     c->opt->say(c->opt->ctx, buf_str(&c->trouble));
@@ -126,6 +138,7 @@ handle(struct client *c, const struct ipc_message *m)
     case IPC_JOINED:
         c->number = (uint32_t)f[0];
         show_joined(&c->show, f[1], f[2], f[3], (struct clock){ f[4], f[5] });
+        client_say(c, (struct ipc_message){ .selector = IPC_STATUS });
         break;
     case IPC_STAGE:
         show_stage(&c->show, f[0], f[1],
@@ -145,6 +158,7 @@ handle(struct client *c, const struct ipc_message *m)
         c->taken += f[0];
         client_send_typed(c);
         break;
+    case IPC_STATE:
     case IPC_TROUBLE:
         take_trouble(c, m->bytes);
         break;
@@ -255,6 +269,7 @@ static bool
 is_over(struct client *c)
 {
     telling_step(c, clock_mono_ns());
+    look_after_trouble(c);
     show_step(&c->show, clock_mono_ns());
     client_take_wishes(c); /* a key's end may be told by the time alone */
     look_after_output(c);

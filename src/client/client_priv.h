@@ -56,6 +56,8 @@ struct client {
     bool lingers;         /* … and somebody looks back */
     uint64_t ended_at_ns; /* … since */
     bool is_done;         /* … and so have we */
+    bool has_trouble;     /* the session, as far as we know */
+    bool shows_trouble;   /* … and the viewer knows it */
     struct buf trouble;   /* for when the terminal is free */
     struct buf unnoted;   /* … likewise: what became of instructions at the end */
 };

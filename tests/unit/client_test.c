@@ -316,6 +316,7 @@ join(struct scene *s)
     say(s, (struct ipc_message){ .selector = IPC_JOINED,
                                  .field = { NUMBER, s->off, COLS, ROWS, 0, 0 } });
     stage(s, COLS, ROWS, 1);
+    hear(s, IPC_STATUS);
 }
 
 static void
@@ -978,6 +979,35 @@ one_that_is_refused_leaves_the_screen_alone(void **state)
     ends(&s, CLIENT_DROPPED);
 }
 
+static void
+trouble_from_before_is_told(void **state)
+{
+    (void)state;
+    static const char text[] = "cannot write '/a/b/session.ahr': No space", more[] = "x";
+    struct ipc_message m = { .selector = IPC_STATE,
+                             .bytes = { (const uint8_t *)text, strlen(text) } };
+    struct scene s;
+    start(&s, CLIENT_ATTACH, true, true);
+    hear(&s, IPC_SUBSCRIBE);
+    record(&s, "hello");
+    join(&s);
+    say(&s, m); /* before there is a picture */
+    skip_ahead(&s);
+    shows(&s, 0, "hello");
+    tells(&s, "cannot write 'session.ahr': No space");
+    type(&s, "\035r");
+    while (is_told(&s, "No space"))
+        look(&s);
+    m.selector = IPC_TROUBLE;
+    say(&s, m);
+    type(&s, more);
+    types(&s, more);
+    type(&s, "\035d");
+    hear(&s, IPC_DETACH);
+    ends(&s, CLIENT_DETACHED);
+    is_in("said", "cannot write '/a/b/session.ahr': No space\n");
+}
+
 /* -- watch -- */
 
 static void
@@ -1145,6 +1175,7 @@ main(void)
         KIT_IN_DIR(attached_it_tells_its_size),
         KIT_IN_DIR(attached_it_catches_up_after_a_skip),
         KIT_IN_DIR(one_that_is_refused_leaves_the_screen_alone),
+        KIT_IN_DIR(trouble_from_before_is_told),
         KIT_IN_DIR(a_watcher_only_looks),
         KIT_IN_DIR(a_watching_pipe_gets_every_byte_and_holds_nobody_up),
         KIT_IN_DIR(what_a_pipe_does_not_take_is_not_kept),
