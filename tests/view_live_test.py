@@ -439,6 +439,27 @@ def a_terminal_may_go_while_the_editor_has_it():
             running.unlink()
 
 
+@test
+def a_signal_ends_the_editor_too():
+    with Recorder(AHR) as a:
+        editor, running = a.dir / "editor", a.dir / "running"
+        editor.write_text(f'#!/bin/sh\nkill -TSTP 0\necho $$ >"{running}"\nexec sleep 1000\n')
+        editor.chmod(0o755)
+        a.env["EDITOR"] = str(editor)
+        a.ok("record", "-q", "--", "echo", "text")
+        for how, signo, status in (("view", signal.SIGTERM, -signal.SIGTERM), ("view", signal.SIGHUP, -signal.SIGHUP),
+                                   ("record", signal.SIGTERM, 128 + signal.SIGTERM),
+                                   ("record", signal.SIGHUP, 128 + signal.SIGHUP)):
+            view = View(a, "view", "last").shows("text") if how == "view" else record(a)
+            view.type("i" if how == "view" else PREFIX + "i", "x\x05")
+            wait_for(lambda: running.exists() and running.read_text())
+            os.kill(view.client.pid, signo)
+            view.ends(status)
+            pid = int(running.read_text())
+            wait_for(lambda: state(pid) in (None, "Z"))
+            running.unlink()
+
+
 # -- how it is chosen --
 
 @test

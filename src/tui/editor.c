@@ -8,11 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 
-enum { NOT_FOUND = 127 }; /* what a shell says of a command */
+enum {
+    NOT_FOUND = 127, /* what a shell says of a command */
+    STOP_MS = 50, /* after which one that has stopped goes on; at the next, twice … */
+    STOP_MAX_MS = 1600,
+    HANGUP_MS = 500, /* it may take to go */
+};
 
 static const char *
 find_editor(void)
@@ -94,22 +100,101 @@ become_editor(const struct job *job)
     _exit(NOT_FOUND);
 }
 
-/* One that was stopped is told to go on: nobody else would. */
+/* -- waiting for it -- */
+
+struct wait {
+    pid_t pid;
+    const struct job *job;
+    sigset_t signals, before; /* that wake us; what was blocked before */
+    struct sigaction child_before;
+    int stop_ms;    /* of the next stop */
+    int timeout_ms; /* until it is continued, or killed; < 0: neither */
+    int signo;      /* ends us; 0: none */
+};
+
+/* From before it is there: none is missed. Those that our parent has us ignore are. */
+static void
+hold_signals(struct wait *w)
+{
+    static const int ending[] = { SIGHUP, SIGTERM, SIGINT, SIGQUIT };
+    struct sigaction now, plain = { .sa_handler = SIG_DFL };
+    sigaction(SIGCHLD, &plain, &w->child_before); /* ignored, it would never come */
+    sigemptyset(&w->signals);
+    sigaddset(&w->signals, SIGCHLD);
+    for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+        if (sigaction(ending[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(&w->signals, ending[i]);
+    sigprocmask(SIG_BLOCK, &w->signals, &w->before);
+}
+
+/* The one that ends us comes again, wherever it is waited for. */
+static void
+release_signals(struct wait *w)
+{
+    if (w->signo)
+        kill(getpid(), w->signo);
+    sigaction(SIGCHLD, &w->child_before, NULL);
+    sigprocmask(SIG_SETMASK, &w->before, NULL);
+}
+
+static void
+hang_up(struct wait *w, int signo)
+{
+    w->signo = signo;
+    w->timeout_ms = HANGUP_MS;
+    kill(-w->pid, SIGHUP);
+    kill(-w->pid, SIGCONT);
+}
+
+/* One that cannot have the terminal stops again at once: it waits longer each time. */
+static void
+take_stop(struct wait *w)
+{
+    if (w->signo)
+        return;
+    w->timeout_ms = w->stop_ms;
+    w->stop_ms = w->stop_ms < STOP_MAX_MS ? w->stop_ms * 2 : STOP_MAX_MS;
+}
+
+static void
+take_time(struct wait *w)
+{
+    w->timeout_ms = -1;
+    if (w->signo) {
+        kill(-w->pid, SIGKILL);
+        return;
+    }
+    if (w->job->is_foreground)
+        give_foreground(w->job->in_fd, w->pid);
+    kill(-w->pid, SIGCONT);
+}
+
+static void
+wait_signal(struct wait *w)
+{
+    struct timespec time = { .tv_sec = w->timeout_ms / 1000,
+                             .tv_nsec = w->timeout_ms % 1000 * 1000000L };
+    int signo = w->timeout_ms < 0 ? sigwaitinfo(&w->signals, NULL)
+                                  : sigtimedwait(&w->signals, NULL, &time);
+    if (signo < 0 && errno == EAGAIN)
+        take_time(w);
+    else if (signo > 0 && signo != SIGCHLD && !w->signo)
+        hang_up(w, signo);
+}
+
 static int
-wait_for(pid_t pid, const struct job *job)
+wait_for(struct wait *w)
 {
     int status;
     for (;;) {
-        pid_t got = waitpid(pid, &status, WUNTRACED);
+        pid_t got = waitpid(w->pid, &status, WUNTRACED | WNOHANG);
         if (got < 0 && errno != EINTR)
             return -errno;
-        if (got == pid && !WIFSTOPPED(status))
+        if (got == w->pid && !WIFSTOPPED(status))
             return status;
-        if (got == pid) {
-            if (job->is_foreground)
-                give_foreground(job->in_fd, pid);
-            kill(-pid, SIGCONT);
-        }
+        if (got == w->pid)
+            take_stop(w);
+        wait_signal(w);
     }
 }
 
@@ -129,17 +214,21 @@ tell(int status, const char *editor, struct err *err)
 static int
 run(const struct job *job)
 {
-    pid_t pid = fork();
-    if (pid < 0)
-        return -errno;
+    struct wait w = { .job = job, .stop_ms = STOP_MS, .timeout_ms = -1 };
+    hold_signals(&w);
+    pid_t pid = w.pid = fork();
     if (!pid)
         become_editor(job);
-    setpgid(pid, pid); /* both of us: whoever is first */
-    if (job->is_foreground)
-        give_foreground(job->in_fd, pid);
-    int status = wait_for(pid, job);
-    if (job->is_foreground)
-        give_foreground(job->in_fd, getpgrp());
+    int status = -errno;
+    if (pid > 0) {
+        setpgid(pid, pid); /* both of us: whoever is first */
+        if (job->is_foreground)
+            give_foreground(job->in_fd, pid);
+        status = wait_for(&w);
+        if (job->is_foreground)
+            give_foreground(job->in_fd, getpgrp());
+    }
+    release_signals(&w);
     return status;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pty.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "tui/editor.h"
 
@@ -150,6 +152,57 @@ it_has_the_terminal_and_its_signals(void **state)
     close(slave);
 }
 
+static pid_t
+wait_noted_pid(void)
+{
+    for (;;) {
+        AUTO(buf) got = { 0 };
+        if (!file_slurp(noted, &got) && got.n && got.p[got.n - 1] == '\n')
+            return (pid_t)strtol(buf_str(&got), NULL, 10);
+        usleep(1000);
+    }
+}
+
+static void
+a_signal_that_ends_us_ends_it_first(void **state)
+{
+    (void)state;
+    static const char *const editors[] = {
+        "f() { echo $$ >$NOTED; exec sleep 60; }; f",
+        "f() { trap '' HUP TERM; echo $$ >$NOTED; exec sleep 60; }; f",
+        "f() { echo $$ >$NOTED; kill -STOP $$; exec sleep 60; }; f",
+    };
+    for (size_t i = 0; i < sizeof(editors) / sizeof(editors[0]); i++) {
+        int status;
+        struct err err;
+        unlink(noted);
+        pid_t pid = fork();
+        if (!pid) {
+            signal(SIGTERM, SIG_DFL);
+            signal(SIGCHLD, SIG_IGN); /* as one's parent may have it */
+            edit(editors[i], NULL, 0, &err);
+            _exit(1);
+        }
+        pid_t editor = wait_noted_pid();
+        kill(pid, SIGTERM);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+        while (kill(editor, 0) == 0) /* until somebody has reaped it */
+            usleep(1000);
+        assert_int_equal(errno, ESRCH);
+    }
+}
+
+static void
+one_that_stops_goes_on_after_a_moment(void **state)
+{
+    (void)state;
+    struct err err;
+    uint64_t from_ns = clock_mono_ns();
+    assert_int_equal(edit("f() { kill -STOP $$; kill -TSTP 0; }; f", NULL, 0, &err), 0);
+    assert_true(clock_mono_ns() - from_ns >= 140000000); /* 50 ms, then 100 */
+}
+
 int
 main(void)
 {
@@ -158,6 +211,8 @@ main(void)
         cmocka_unit_test(a_known_editor_begins_at_the_line),
         cmocka_unit_test(what_goes_wrong_is_told),
         cmocka_unit_test(it_has_the_terminal_and_its_signals),
+        cmocka_unit_test(a_signal_that_ends_us_ends_it_first),
+        cmocka_unit_test(one_that_stops_goes_on_after_a_moment),
     };
     return cmocka_run_group_tests_name("tui_editor", tests, make_folder, remove_folder);
 }
