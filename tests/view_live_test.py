@@ -19,7 +19,7 @@ from support import outer
 from support.mounts import mounted, own_mounts
 from support.processes import kill, state, wait_for
 from support.recorder import IS_SANITIZED, Recorder
-from support.tap import run, test
+from support.tap import run, test, test_meanwhile
 
 AHR = sys.argv[1]
 own_mounts()
@@ -72,19 +72,6 @@ def record(a, *args, lines=60, options=()):
 def lines_of(a, kind, folder=None):
     path = (folder or a.live()) / f"session.{kind}.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-@test
-def who_records_for_the_first_time_is_told_of_the_prefix():
-    with Recorder(AHR) as a:
-        for is_first in (True, False):
-            view = View(a, "record", "--view", "on", "--prefix", "^a", "--", "sh", "-c", "echo up; read -r x",
-                        is_first=is_first)
-            view.shows("up")
-            if is_first:
-                view.shows("this is recorded; Ctrl-A then ? shows the keys", -1)
-            view.hides("shows the keys")
-            view.type("\r").ends(0)
 
 
 # -- lines from before --
@@ -167,7 +154,7 @@ class Job(View):
         return self
 
 
-@test
+@test_meanwhile
 def it_stops_and_goes_on_with_the_same_picture():
     with Recorder(AHR) as a:
         a.env["AHR_DELIVER"] = "no"
@@ -219,7 +206,7 @@ def one_that_is_killed_leaves_no_mode_and_sets_none():
         a.ok("stop", "last")
 
 
-@test
+@test_meanwhile
 def what_came_while_it_was_stopped_is_all_there():
     with Recorder(AHR) as a:
         (a.dir / "talk").write_text(f"""seq -f '{WIDE}' 60; echo ready; until [ -e go ]; do sleep 0.02; done
@@ -347,11 +334,11 @@ def the_editor_has_the_terminal_meanwhile():
 
 # -- trouble --
 
-@test
+@test_meanwhile
 def trouble_is_told_until_it_is_hidden():
     with Recorder(AHR) as a, mounted(a.dir / "disk", "-t", "tmpfs", "-o", "size=2m", "tmpfs"):
         trouble = "cannot write 'session.ahr': No space left on device"
-        script = "head -c 6000000 /dev/urandom | base64 -w 70; echo ready; read x"
+        script = "head -c 3000000 /dev/urandom | base64 -w 70; echo ready; read x"
         view = View(a, "record", "--view", "on", "--", "sh", "-c", script, env={"AHR_HOME": str(a.dir / "disk/home")})
         view.shows("ready").shows(trouble, 23)
         view.type(PREFIX + "v", "k").hides("ready").shows(trouble, 23).type("q").shows("ready").shows(trouble, 23)
@@ -488,6 +475,19 @@ def a_terminal_that_cannot_draw_is_not_taken_by_itself():
                           stderr=a.log())
             a.ends(client, 0)
             assert (b"\x1b[?1049h" in terminal.settle()) == is_viewed
+
+
+@test_meanwhile
+def who_records_for_the_first_time_is_told_of_the_prefix():
+    with Recorder(AHR) as a:
+        for is_first in (True, False):
+            view = View(a, "record", "--view", "on", "--prefix", "^a", "--", "sh", "-c", "echo up; read -r x",
+                        is_first=is_first)
+            view.shows("up")
+            if is_first:
+                view.shows("this is recorded; Ctrl-A then ? shows the keys", -1)
+            view.hides("shows the keys")
+            view.type("\r").ends(0)
 
 
 run()
