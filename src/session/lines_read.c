@@ -45,7 +45,9 @@ end_line(struct reading *r)
     struct view rest = { r->line.p, r->line.n };
     struct session_moment m;
     int e = 0;
-    if (r->line.failed) {
+    if (r->line.failed == -ENOMEM)
+        return -ENOMEM;
+    if (r->line.failed) { /* too long for one */
         note_unread(r);
         rest.n = 0;
     }
