@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/events_priv.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 #include "session/folder.h"
@@ -66,37 +67,62 @@ size_of(const char *path)
     return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* What cannot be read is left out: the reports tell of it. */
-static void
-read_all(struct events *e, struct buf paths[2])
+/* Those beyond the list's ceilings are left out. */
+static int
+read_one(struct play_events *list, const char *path, size_t i)
+{
+    struct reading r = { list, files[i].event };
+    struct session_unread ignored;
+    int e = session_moments_read(path, files[i].kind, add, &r, &ignored);
+    return e == ERR_LIMIT ? 0 : e;
+}
+
+/* Whatever of one file cannot be read, there are those of the other; but never fewer than
+ * there were. The first error. */
+static int
+read_all(struct events *e, struct buf paths[2], bool *ret_is_new)
 {
     struct play_events list = { 0 };
-    struct session_unread ignored;
+    int first = 0;
     for (size_t i = 0; i < 2; i++) {
-        struct reading r = { &list, files[i].event };
-        (void)session_moments_read(buf_str(&paths[i]), files[i].kind, add, &r, &ignored);
+        int r = read_one(&list, buf_str(&paths[i]), i);
+        first = first ? first : r;
+    }
+    *ret_is_new = !first || list.count > e->list.count;
+    if (!*ret_is_new) {
+        play_events_release(&list);
+        return first;
     }
     play_events_sort(&list);
     play_events_release(&e->list);
     e->list = list;
+    return first;
+}
+
+static bool
+look(struct events *e, struct buf paths[2], const struct model_tape *tape)
+{
+    uint64_t sizes[2];
+    bool is_new = false;
+    for (size_t i = 0; i < 2; i++) {
+        if (session_sibling_path(model_tape_path(tape), files[i].name, &paths[i]) < 0)
+            return false;
+        sizes[i] = size_of(buf_str(&paths[i]));
+        is_new |= sizes[i] != e->sizes[i];
+    }
+    if (is_new && !read_all(e, paths, &is_new))
+        memcpy(e->sizes, sizes, sizeof(sizes));
+    return is_new;
 }
 
 bool
 events_look(struct events *e, const struct model_tape *tape, uint64_t now_ns)
 {
     struct buf paths[2] = { 0 };
-    bool is_new = false;
     if (events_wait_ms(e, now_ns))
         return false;
     e->looked_ns = now_ns;
-    for (size_t i = 0; i < 2; i++) {
-        session_sibling_path(model_tape_path(tape), files[i].name, &paths[i]);
-        uint64_t size = size_of(buf_str(&paths[i]));
-        is_new |= size != e->sizes[i];
-        e->sizes[i] = size;
-    }
-    if (is_new)
-        read_all(e, paths);
+    bool is_new = look(e, paths, tape);
     buf_release(&paths[0]);
     buf_release(&paths[1]);
     return is_new;

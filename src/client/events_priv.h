@@ -12,13 +12,14 @@
 /* Zeroed it is empty and ready for use. */
 struct events {
     struct play_events list; /* sorted */
-    uint64_t sizes[2];       /* of the files, when they were read */
+    uint64_t sizes[2];       /* of the files, when they were last read whole */
     uint64_t looked_ns;      /* … and last looked at; monotonic; 0: never, or to be */
 };
 
 void events_release(struct events *e);
 /* Looks at the files, a second after the last time or when that was forgotten, and reads
- * them if they have grown. True: the list is another one. */
+ * them if they have grown; what cannot be read now is tried again then. True: the list is
+ * another one. */
 bool events_look(struct events *e, const struct model_tape *tape, uint64_t now_ns);
 /* How long until that has something to do. */
 int events_wait_ms(const struct events *e, uint64_t now_ns);
