@@ -252,6 +252,7 @@ tui_viewer_go(struct tui_viewer *v, const char *moment)
 bool
 tui_viewer_ended(struct tui_viewer *v, const char *how)
 {
+    tui_viewer_elapsed(v, &v->took_ns);
     v->is_ended = v->is_stale = true;
     v->prefix.is_held = false;
     copy(v->how, how);

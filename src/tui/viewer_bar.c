@@ -40,7 +40,8 @@ static bool
 time_of(const struct tui_viewer *v, uint64_t *ret_ns)
 {
     const struct tui_source *s = v->source;
-    if (tui_viewer_elapsed(v, ret_ns))
+    *ret_ns = v->took_ns;
+    if (tui_viewer_elapsed(v, ret_ns) || *ret_ns)
         return true;
     uint64_t end_ns = s->stamps ? play_stamps_time(s->stamps, s->bytes) : 0;
     if (!s->start_ts_ns || end_ns < s->start_ts_ns)
@@ -207,8 +208,10 @@ static void
 put_status(struct tui_viewer *v, unsigned cols, struct buf *out)
 {
     AUTO(tui_parts) p = { .widths = &v->widths };
+    /* What was asked for is told beside it. */
+    unsigned room = v->note_until_ns || v->prefix.is_held ? cols / 2 : TUI_VIEWER_TEXT;
     if (!v->is_trouble_hidden)
-        add_text(&p, trouble_of(v, cols), TUI_VIEWER_TEXT, TROUBLE);
+        add_text(&p, trouble_of(v, room < cols ? room : cols), room, TROUBLE);
     add_typed(v, &p);
     add_text(&p, note_of(v), TUI_VIEWER_TEXT, NOTE);
     add_state(v, &p);

@@ -80,6 +80,7 @@ struct tui_viewer {
     /* what is told */
     bool is_ended;
     char how[TUI_VIEWER_TEXT]; /* it has */
+    uint64_t took_ns;          /* … after so long; 0: not known */
     char trouble[TUI_VIEWER_TEXT];
     bool is_trouble_hidden; /* until it is another one */
     char note[TUI_VIEWER_TEXT];

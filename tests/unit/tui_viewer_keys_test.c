@@ -735,6 +735,21 @@ trouble_is_told_until_it_is_over(void **state)
 }
 
 static void
+what_was_asked_for_is_told_beside_trouble(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s);
+    tui_viewer_trouble(s.viewer, "cannot write 'session.ahr': No space left on device; "
+                                 "the command goes on without being recorded");
+    tui_viewer_tell(s.viewer, "snapshot taken", s.now_ns);
+    scene_draw(&s);
+    assert_true(has_bar(&s, "No space left"));
+    assert_true(has_bar(&s, "snapshot taken"));
+    scene_release(&s);
+}
+
+static void
 of_trouble_without_room_the_reason_is_told(void **state)
 {
     (void)state;
@@ -1155,6 +1170,7 @@ main(void)
         cmocka_unit_test(what_a_key_says_last_is_what_is_read),
         cmocka_unit_test(a_line_is_copied_when_it_is_asked_for),
         cmocka_unit_test(trouble_is_told_until_it_is_over),
+        cmocka_unit_test(what_was_asked_for_is_told_beside_trouble),
         cmocka_unit_test(of_trouble_without_room_the_reason_is_told),
         cmocka_unit_test(what_is_told_goes_by_itself),
         cmocka_unit_test(what_is_told_makes_room_for_what_the_next_key_tells),
