@@ -5,6 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tape/record.h"
+
+struct play_event
+play_event_of(const struct tape_record *record)
+{
+    return (struct play_event){
+        .kind = PLAY_SNAPSHOT,
+        .id = record->snapshot_id,
+        .ts_ns = record->ts_ns,
+        .anchor_byte = record->byte_off,
+        .text = record->bytes,
+        .snapshot_id = PLAY_NONE,
+    };
+}
+
 struct entry {
     struct play_event event; /* its text is not set */
     size_t text_at, text_len;

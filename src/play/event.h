@@ -32,6 +32,10 @@ struct play_event {
     bool is_delivered;    /* an instruction was typed into the session */
 };
 
+struct tape_record;
+/* The snapshot that a record tells of; its text is the record's. */
+struct play_event play_event_of(const struct tape_record *record);
+
 /* Zeroed it is empty and ready for use. */
 struct play_events {
     size_t count;

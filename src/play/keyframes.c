@@ -167,14 +167,7 @@ static int
 note_snapshot(struct play_keyframes *k, const struct play_walk *w,
               struct play_events *events)
 {
-    struct play_event event = {
-        .kind = PLAY_SNAPSHOT,
-        .id = w->next.snapshot_id,
-        .ts_ns = w->next.ts_ns,
-        .anchor_byte = w->next.byte_off,
-        .text = w->next.bytes,
-        .snapshot_id = PLAY_NONE,
-    };
+    struct play_event event = play_event_of(&w->next);
     int e = play_events_add(events, &event);
     if (e >= 0)
         e = play_keyframes_put_snapshot(&k->snapshots, w->spot, &event);

@@ -106,14 +106,7 @@ take_data(struct load *l, const struct tape_record *rec)
 static int
 take_snapshot(struct load *l, const struct tape_record *rec)
 {
-    struct play_event event = {
-        .kind = PLAY_SNAPSHOT,
-        .id = rec->snapshot_id,
-        .ts_ns = rec->ts_ns,
-        .anchor_byte = rec->byte_off,
-        .text = rec->bytes,
-        .snapshot_id = PLAY_NONE,
-    };
+    struct play_event event = play_event_of(rec);
     int e = play_events_add(&l->ret->events, &event);
     l->ret->events_left_out += e == ERR_LIMIT;
     return e == ERR_LIMIT ? 0 : e;

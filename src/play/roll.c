@@ -27,14 +27,7 @@ note_snapshot(void *ctx, struct play_walk *w)
     const struct tape_record *rec = &w->next;
     if (rec->tag != TAPE_SNAPSHOT)
         return 0;
-    struct play_event event = {
-        .kind = PLAY_SNAPSHOT,
-        .id = rec->snapshot_id,
-        .ts_ns = rec->ts_ns,
-        .anchor_byte = rec->byte_off,
-        .text = rec->bytes,
-        .snapshot_id = PLAY_NONE,
-    };
+    struct play_event event = play_event_of(rec);
     int e = play_events_add(&r->snapshots, &event);
     return e == ERR_LIMIT ? 0 : e;
 }
