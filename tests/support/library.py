@@ -30,7 +30,8 @@ def is_clear(text):
 def is_quiet(a, seconds=120):
     """Waits until nothing of this home runs any more, in the background either."""
     running = lambda: with_home(a.env["HOME"], with_doubtful=True)
-    wait_for(lambda: not running(), lambda: f"still at work: {describe(running())}", seconds)
+    # Twice: one that begins during the first look is in the second, though its parent is gone from both.
+    wait_for(lambda: not running() and not running(), lambda: f"still at work: {describe(running())}", seconds)
 
 
 def listed(a, *args, said=None):
