@@ -28,23 +28,15 @@ while key=$(dd bs=1 count=1 2>/dev/null) && [ "$key" != q ]; do printf '<%s>' "$
 """
 
 
-class Viewed:
-    """An agent under the viewer, on a terminal that showed something before."""
+class Used:
+    """A terminal that showed something before, with one of our programs on it."""
 
-    def __init__(self, a):
+    def __init__(self, a, *args):
         self.a, self.terminal = a, a.terminal()
         self.before = self.terminal.stty()
-        a.has_recorded()
         os.write(self.terminal.slave, b"what was there\r\nprompt$ ")
         self.terminal.wait_for("prompt$ ")
-        self.client = a.on(self.terminal, "record", "--view", "on", "--", "sh", "-c", AGENT, stderr=a.log())
-        self.host = a.host(self.client.pid)
-        self.terminal.wait_for("ready")
-        self.agent = a.agent(self.host)
-        self.shows(lambda: outer.modes(self.terminal.output).on >= {b"1003", b"1004", b"1006", b"2004"})
-        self.terminal.type("x")
-        self.shows(lambda: "<x>" in self.texts()[-1])
-        self.screen = self.texts()
+        self.client = a.on(self.terminal, *args, stderr=a.log())
 
     def texts(self):
         return outer.texts(self.a, self.terminal.output)
@@ -62,6 +54,21 @@ class Viewed:
         left = outer.screen(self.a, shown)
         assert [line["text"] for line in left["lines"]][:2] == ["what was there", "prompt$"], left["lines"][:3]
         assert (left["cursor"]["row"], left["cursor"]["col"], left["cursor"]["visible"]) == (1, 8, True), left["cursor"]
+
+
+class Viewed(Used):
+    """An agent under the viewer."""
+
+    def __init__(self, a):
+        a.has_recorded()
+        super().__init__(a, "record", "--view", "on", "--", "sh", "-c", AGENT)
+        self.host = a.host(self.client.pid)
+        self.terminal.wait_for("ready")
+        self.agent = a.agent(self.host)
+        self.shows(lambda: outer.modes(self.terminal.output).on >= {b"1003", b"1004", b"1006", b"2004"})
+        self.terminal.type("x")
+        self.shows(lambda: "<x>" in self.texts()[-1])
+        self.screen = self.texts()
 
     def is_there_for_the_next(self):
         assert not is_gone(self.agent)
@@ -104,6 +111,42 @@ def killed_while_an_instruction_is_written_it_does_so_too():
         viewed.shows(lambda: any("half of it" in row for row in viewed.texts()))
         viewed.is_killed()
         viewed.is_there_for_the_next()
+
+
+def is_guarded(*args, is_live=False):
+    """One that has no host behind it is killed, and a second time."""
+    with Recorder(AHR) as a:
+        viewed = Viewed(a)
+        if not is_live:
+            viewed.terminal.type("q")
+            a.ends(viewed.client, 0)
+        for _ in range(2):
+            used = Used(a, *args)
+            used.shows(lambda: any("of it" in row for row in used.texts()))
+            used.is_killed()
+        if is_live:
+            viewed.terminal.type("q")
+            a.ends(viewed.client, 0)
+
+
+@test
+def an_attached_one_does_so_too():
+    is_guarded("attach", is_live=True)
+
+
+@test
+def one_that_watches_does_so_too():
+    is_guarded("watch", is_live=True)
+
+
+@test
+def one_that_shows_a_session_that_has_ended_does_so_too():
+    is_guarded("view", "last")
+
+
+@test
+def one_that_plays_a_session_does_so_too():
+    is_guarded("replay", "last")
 
 
 run()

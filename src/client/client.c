@@ -342,12 +342,21 @@ subscribe(struct client *c)
                                                    is_watcher ? 0 : c->rows, flags } });
 }
 
+/* The recorder's own has the host. */
+static void
+post_guard(struct client *c)
+{
+    if (c->opt->kind != CLIENT_RECORD && c->opt->is_out_terminal)
+        pty_guard_post(&c->guard, c->opt->tty, PTY_TTY_GIVE_LEFT);
+}
+
 static void
 leave(struct client *c)
 {
     struct client_result *r = c->result;
     pty_tty_restore(c->opt->tty);
     show_leave(&c->show, r->end == CLIENT_ENDED && !r->signo);
+    pty_guard_relieve(&c->guard);
     r->is_mid_line = c->show.glance.is_mid_line;
     r->lost_bytes = c->show.lost;
     if (c->trouble.n)
@@ -371,6 +380,7 @@ client_run(const struct client_options *opt, struct client_result *ret)
     client_open_input(&c);
     show_init(&c.show, opt, &c.link, opt->cols, opt->rows);
     pty_signals_listen();
+    post_guard(&c);
     if (opt->tty->fd >= 0 && pty_tty_set_raw(opt->tty) < 0)
         client_hang_up(&c); /* it went away meanwhile */
     subscribe(&c);

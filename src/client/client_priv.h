@@ -7,6 +7,7 @@
 #include "client/link_priv.h"
 #include "client/show_priv.h"
 #include "client/telling_priv.h"
+#include "pty/guard.h"
 #include "tui/prefix.h"
 
 /* What the host is to answer. */
@@ -30,6 +31,7 @@ struct client {
     struct client_result *result;
     struct link link;
     struct show show;
+    struct pty_guard guard;
     uint32_t number; /* by which the host knows us */
 
     /* typed.c */

@@ -3,7 +3,6 @@
  * requests.c -- what clients ask for, and who may. Whoever asks for what it may not is
  * told so and let go.
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -184,29 +183,17 @@ hang_up(struct host *h, struct conn *c, const struct ipc_message *m)
         host_stop(h, SIGHUP);
 }
 
-/* Its programs' modes ended, and the first screen shown, whatever was on it. A viewer has
- * taken the other one itself, and a title: both are given back as it would have. */
-static void
-calm_terminal(int tty_fd, bool is_viewed)
-{
-    const char *bytes = is_viewed ? PTY_TTY_CALM PTY_TTY_PLAIN "\033[?1049l\033[23;0t"
-                                  : PTY_TTY_CALM "\033[?1047l";
-    int fd = pty_reopen_nonblock(tty_fd, O_WRONLY);
-    if (fd < 0)
-        return;
-    (void)!write(fd, bytes, strlen(bytes));
-    close(fd);
-}
-
 void
 host_lose_link(struct host *h)
 {
     const struct host_options *o = h->opt;
     bool was_left = h->tty_fd >= 0 &&
                     pty_tty_restore_left(h->tty_fd, &o->tty_saved, &o->tty_raw);
-    /* A viewer that is stopped, or has not begun, has nothing of it. */
+    /* Its programs' modes are ended, and the first screen is shown, whatever was on it.
+     * A viewer that is stopped, or has not begun, has nothing of the terminal. */
     if (h->tty_fd >= 0 && o->is_lossy && (was_left || !o->is_viewed))
-        calm_terminal(h->tty_fd, o->is_viewed);
+        pty_tty_write(h->tty_fd, o->is_viewed ? PTY_TTY_GIVE_LEFT
+                                              : PTY_TTY_CALM "\033[?1047l");
     close_tty(h);
     host_drop_conn(h, h->link);
     host_log(h, "the client has vanished");

@@ -84,6 +84,16 @@ pty_tty_restore_left(int fd, const struct termios *saved, const struct termios *
     return true;
 }
 
+void
+pty_tty_write(int fd, const char *bytes)
+{
+    int own_fd = pty_reopen_nonblock(fd, O_WRONLY);
+    if (own_fd < 0)
+        return;
+    (void)!write(own_fd, bytes, strlen(bytes));
+    close(own_fd);
+}
+
 bool
 pty_size(int fd, uint16_t *ret_cols, uint16_t *ret_rows)
 {

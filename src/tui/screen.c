@@ -86,6 +86,7 @@ open_fds(struct tui_screen *s, int in_fd, int out_fd)
     pty_output_open(&s->out, out_fd);
     pty_signals_hold();
     pty_signals_listen();
+    pty_guard_post(&s->guard, &s->tty, PTY_TTY_GIVE);
     take(s);
 }
 
@@ -114,6 +115,7 @@ void
 tui_screen_close(struct tui_screen *s)
 {
     give_back(s);
+    pty_guard_relieve(&s->guard);
     pty_output_close(&s->out);
     if (!s->viewer)
         term_canvas_release(&s->canvas);

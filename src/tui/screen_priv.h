@@ -8,6 +8,7 @@
 #ifndef TUI_SCREEN_PRIV_H
 #define TUI_SCREEN_PRIV_H
 
+#include "pty/guard.h"
 #include "pty/output.h"
 #include "pty/tty.h"
 #include "term/canvas.h"
@@ -16,6 +17,7 @@
 struct tui_screen {
     struct pty_tty tty; /* where keys come from; fd -1: nowhere */
     int own_fd;         /* /dev/tty, if it was opened for that; -1 */
+    struct pty_guard guard;
     struct pty_output out;
     struct tui_viewer *viewer; /* borrowed; makes the pictures; NULL: they come by … */
     struct term_canvas canvas; /* … tui_screen_show() */

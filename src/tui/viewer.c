@@ -10,9 +10,6 @@
 #include "pty/tty.h"
 #include "tui/viewer_priv.h"
 
-#define PUSH_TITLE "\033[22;0t"
-#define POP_TITLE  "\033[23;0t"
-
 /* -- life -- */
 
 struct tui_viewer *
@@ -67,7 +64,7 @@ tui_viewer_begin(struct tui_viewer *v, struct buf *out)
     v->is_stale = v->is_new = true;
     v->has_title = false;
     if (v->opt.is_live)
-        buf_puts(out, PUSH_TITLE);
+        buf_puts(out, PTY_TTY_PUSH_TITLE);
     term_canvas_begin(&v->canvas, PTY_TTY_TAKE, out);
 }
 
@@ -78,7 +75,7 @@ tui_viewer_end(struct tui_viewer *v, struct buf *out)
         return;
     term_canvas_end(&v->canvas, PTY_TTY_GIVE, out);
     if (v->opt.is_live)
-        buf_puts(out, POP_TITLE);
+        buf_puts(out, PTY_TTY_POP_TITLE);
 }
 
 static bool

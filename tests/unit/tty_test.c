@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "pty/tty.h"
+#include "pty/guard.h"
 
 struct pair {
     int master_fd, slave_fd;
@@ -214,6 +214,81 @@ a_terminal_that_somebody_else_uses_by_now_is_not(void **state)
     assert_settings(p->slave_fd, &other);
 }
 
+enum deed { DIES, IS_RELIEVED, GAVE_IT_BACK };
+
+/* A program with a guard, on a terminal, comes to its end. */
+static void
+run_guarded(struct pair *p, enum deed deed)
+{
+    struct pty_guard guard;
+    struct pty_tty t;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (!pid) {
+        pty_tty_init(&t, p->slave_fd);
+        pty_guard_post(&guard, &t, "given back");
+        pty_tty_set_raw(&t);
+        if (deed == GAVE_IT_BACK)
+            pty_tty_restore(&t);
+        if (deed == IS_RELIEVED)
+            pty_guard_relieve(&guard);
+        raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* What came out of the terminal when nobody has it any more. */
+static void
+assert_wrote(struct pair *p, const char *expected)
+{
+    char got[64] = { 0 };
+    size_t n = 0;
+    close(p->slave_fd);
+    p->slave_fd = -1;
+    for (ssize_t r; (r = read(p->master_fd, got + n, sizeof(got) - 1 - n)) > 0;)
+        n += (size_t)r;
+    assert_string_equal(got, expected);
+}
+
+static void
+a_guard_puts_back_what_a_killed_program_left(void **state)
+{
+    struct pair *p = *state;
+    struct termios before;
+    assert_int_equal(tcgetattr(p->slave_fd, &before), 0);
+    run_guarded(p, DIES);
+    assert_wrote(p, "given back");
+    assert_settings(p->master_fd, &before);
+}
+
+static void
+a_guard_that_was_relieved_touches_nothing(void **state)
+{
+    struct pair *p = *state;
+    run_guarded(p, IS_RELIEVED);
+    assert_wrote(p, "");
+    assert_true(is_raw(p->master_fd));
+}
+
+static void
+a_guard_leaves_alone_what_was_given_back(void **state)
+{
+    struct pair *p = *state;
+    run_guarded(p, GAVE_IT_BACK);
+    assert_wrote(p, "");
+}
+
+static void
+without_a_terminal_there_is_no_guard(void **state)
+{
+    (void)state;
+    const struct pty_tty none = { .fd = -1 };
+    struct pty_guard guard;
+    pty_guard_post(&guard, &none, "given back");
+    assert_int_equal(guard.pid, 0);
+    pty_guard_relieve(&guard);
+}
+
 static void
 a_size_of_nothing_is_none(void **state)
 {
@@ -320,6 +395,10 @@ main(void)
         WITH_PAIR(a_terminal_of_others_counts_as_foreground),
         WITH_PAIR(a_terminal_left_raw_is_put_back_for_its_owner),
         WITH_PAIR(a_terminal_that_somebody_else_uses_by_now_is_not),
+        WITH_PAIR(a_guard_puts_back_what_a_killed_program_left),
+        WITH_PAIR(a_guard_that_was_relieved_touches_nothing),
+        WITH_PAIR(a_guard_leaves_alone_what_was_given_back),
+        cmocka_unit_test(without_a_terminal_there_is_no_guard),
         WITH_PAIR(a_size_of_nothing_is_none),
         WITH_PAIR(a_descriptor_of_our_own_leaves_the_others_blocking),
         WITH_PAIR(it_is_the_same_terminal),
