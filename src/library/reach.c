@@ -83,9 +83,9 @@ tell_end(struct library_found *f, const char *what, struct err *err)
     if (f->meta_path.n)
         (void)session_meta_read(buf_str(&f->meta_path), &facts, NULL);
     bool has_status = *facts.status;
-    return err_set(err, ERR_MISSING, "session '%s' has ended%s%s%s; 'ahr view %s' shows it",
-                   what, has_status ? " (" : "", facts.status, has_status ? ")" : "",
-                   what);
+    return err_set(err, ERR_MISSING,
+                   "session '%s' has ended%s%s%s; 'ahr view %s' shows it", what,
+                   has_status ? " (" : "", facts.status, has_status ? ")" : "", what);
 }
 
 /* Has it a recorder? */
