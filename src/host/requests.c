@@ -192,8 +192,8 @@ host_lose_link(struct host *h)
     /* Its programs' modes are ended, and the first screen is shown, whatever was on it.
      * A viewer that is stopped, or has not begun, has nothing of the terminal. */
     if (h->tty_fd >= 0 && o->is_lossy && (was_left || !o->is_viewed))
-        pty_tty_write(h->tty_fd, o->is_viewed ? PTY_TTY_GIVE_LEFT
-                                              : PTY_TTY_CALM "\033[?1047l");
+        pty_tty_write(h->tty_fd,
+                      o->is_viewed ? PTY_TTY_GIVE_LEFT : PTY_TTY_CALM "\033[?1047l");
     close_tty(h);
     host_drop_conn(h, h->link);
     host_log(h, "the client has vanished");

@@ -82,10 +82,11 @@ tell_end(struct library_found *f, const char *what, struct err *err)
     struct session_facts facts = { 0 };
     if (f->meta_path.n)
         (void)session_meta_read(buf_str(&f->meta_path), &facts, NULL);
-    bool has_status = *facts.status;
+    if (!*facts.status)
+        return err_set(err, ERR_MISSING, "session '%s' has ended", what);
     return err_set(err, ERR_MISSING,
-                   "session '%s' has ended%s%s%s; 'ahr view %s' shows it", what,
-                   has_status ? " (" : "", facts.status, has_status ? ")" : "", what);
+                   "session '%s' has ended (%s); 'ahr view %s' shows it", what,
+                   facts.status, what);
 }
 
 /* Has it a recorder? */

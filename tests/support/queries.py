@@ -151,7 +151,8 @@ class Asker:
         lost = 0
         for name, got in have.items():
             answers = [truth[name] for truth in both]
-            late = [truth[owed] + own for truth in both for owed in self.owed for own in answers]
+            late = [pair for truth in both for owed in self.owed for own in answers
+                    for pair in (truth[owed] + own, own + truth[owed])]
             if got in answers:
                 continue
             if not got:

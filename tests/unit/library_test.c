@@ -255,7 +255,8 @@ what_is_out_of_reach_is_told_why(void **state)
         session_meta_write(SESSIONS FIRST "/session.meta.json", &m, false, NULL), 0);
     assert_int_equal(file_make_dirs(SESSIONS SECOND), 0);
     add_meta(LIVE THIRD, THIRD, "gone", 9);
-    assert_out_of_reach("done", "session 'done' has ended (completed)");
+    assert_out_of_reach("done",
+                        "session 'done' has ended (completed); 'ahr view done' shows it");
     assert_out_of_reach(SECOND, "session '" SECOND "' has ended");
     assert_out_of_reach("gone", "the recorder of session 'gone' has vanished; 'ahr "
                                 "recover gone' makes the recording whole");
