@@ -157,6 +157,7 @@ void
 tui_review_update(struct tui_review *r)
 {
     bool is_anew;
+    r->has_typed_hit = false;
     if (update_book(r, &is_anew) < 0)
         snprintf(r->note, sizeof(r->note), "out of memory: lines are missing");
     renumber(r, is_anew);

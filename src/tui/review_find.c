@@ -126,6 +126,7 @@ tui_review_ask_find(struct tui_review *r, bool is_back)
     r->from_count = r->has_count && r->count ? r->count : 1;
     r->from_back = is_back;
     r->from_follows = r->follows;
+    r->has_typed_hit = false;
     set(&r->old_needle, view_of(&r->needle));
     tui_prompt_open(&r->prompt, is_back ? "?" : "/", (struct view){ 0 });
 }
@@ -142,19 +143,32 @@ go_back(struct tui_review *r)
         tui_review_go_end(r);
 }
 
+/* What has the longer text has the shorter one: it is not before that one's hit. */
+static bool
+narrows(const struct tui_review *r)
+{
+    const struct buf *typed = &r->prompt.text;
+    return r->has_typed_hit && r->from_count == 1 && typed->n >= r->needle.n &&
+           !memcmp(typed->p, r->needle.p, r->needle.n);
+}
+
 /* True: the page is at a hit, or there is nothing to be looked for. */
 static bool
 show_typed(struct tui_review *r)
 {
-    uint64_t line;
+    bool goes_on = narrows(r);
     set(&r->needle, view_of(&r->prompt.text));
     r->has_highlights = true;
+    r->has_typed_hit = false;
     go_back(r);
     if (!r->needle.n)
         return true;
-    if (!hit(r, view_of(&r->needle), r->from_back, r->from_count, r->at, &line))
+    uint64_t next_to = r->from_back ? r->typed_hit + 1 : r->typed_hit - 1;
+    if (!hit(r, view_of(&r->needle), r->from_back, r->from_count,
+             goes_on ? next_to : r->at, &r->typed_hit))
         return false;
-    tui_review_go(r, line, false);
+    r->has_typed_hit = true;
+    tui_review_go(r, r->typed_hit, false);
     return true;
 }
 

@@ -117,7 +117,9 @@ struct tui_review {
     unsigned from_row;           /* … its row on the page … */
     unsigned from_count;
     bool from_back, from_follows;
-    struct buf old_needle;         /* … and what was highlighted then */
+    struct buf old_needle; /* … and what was highlighted then */
+    uint64_t typed_hit;    /* where the needle was found, as far as it is typed */
+    bool has_typed_hit;
     struct tui_place at_place;     /* of the current line */
     unsigned at_row;               /* its row on the page */
     unsigned draft_rows;           /* of the draft's box */

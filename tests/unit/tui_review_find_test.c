@@ -110,6 +110,40 @@ a_search_shows_what_it_finds_as_it_is_typed(void **state)
     review_kit_end(&k);
 }
 
+/* However it was typed, and corrected, it is what the whole text finds from there. */
+static void
+a_text_is_found_however_it_is_typed(void **state)
+{
+    (void)state;
+    uint32_t rng = rng_seed(7);
+    unsigned found = 0;
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 1000);
+    for (unsigned round = 0; round < 400; round++) {
+        AUTO(buf) go = { 0 };
+        AUTO(buf) keys = { 0 };
+        buf_printf(&go, "%ug%c", rng_between(&rng, 1, 1000), "/?"[rng_below(&rng, 2)]);
+        buf_puts(&keys, buf_str(&go));
+        for (unsigned i = rng_below(&rng, 6), typed = 0; i; i--) {
+            bool is_mended = typed > 1 && !rng_below(&rng, 4);
+            char key = "0123456789e "[rng_below(&rng, 12)];
+            buf_puts(&keys, is_mended ? "\177" : (char[]){ key, '\0' });
+            typed += is_mended ? -1U : 1;
+        }
+        buf_puts(&keys, "9\r");
+        review_kit_type(&k, buf_str(&keys));
+        bool is_found = !*k.r.note;
+        uint64_t at = k.r.at;
+        buf_puts(&go, "\r"); /* the same text at once */
+        review_kit_type(&k, buf_str(&go));
+        assert_int_equal(!*k.r.note, is_found);
+        is_at(&k, at);
+        found += is_found;
+    }
+    assert_in_range(found, 100, 300);
+    review_kit_end(&k);
+}
+
 static void
 a_count_beyond_the_hits_ends_at_the_last_one(void **state)
 {
@@ -413,6 +447,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_is_found_both_ways),
         cmocka_unit_test(a_search_shows_what_it_finds_as_it_is_typed),
+        cmocka_unit_test(a_text_is_found_however_it_is_typed),
         cmocka_unit_test(a_count_beyond_the_hits_ends_at_the_last_one),
         cmocka_unit_test(a_capital_makes_it_exact),
         cmocka_unit_test(a_text_that_goes_on_in_the_next_row_is_found),
