@@ -127,6 +127,8 @@ a_text_is_found_however_it_is_typed(void **state)
         for (unsigned i = rng_below(&rng, 6), typed = 0; i; i--) {
             bool is_mended = typed > 1 && !rng_below(&rng, 4);
             char key = "0123456789e "[rng_below(&rng, 12)];
+            if (!rng_below(&rng, 4)) /* elsewhere in it */
+                buf_puts(&keys, is_mended ? "\002" : "\001");
             buf_puts(&keys, is_mended ? "\177" : (char[]){ key, '\0' });
             typed += is_mended ? -1U : 1;
         }
@@ -141,6 +143,25 @@ a_text_is_found_however_it_is_typed(void **state)
         found += is_found;
     }
     assert_in_range(found, 100, 300);
+    review_kit_end(&k);
+}
+
+static void
+a_text_is_found_where_it_has_come_meanwhile(void **state)
+{
+    (void)state;
+    struct review_kit k;
+    review_kit_begin(&k, 30, 8, 100);
+    review_kit_feed(&k, "\033[7;1Hzeal");
+    review_kit_update(&k);
+    review_kit_type(&k, "g/z");
+    uint64_t at = k.r.at;
+    review_kit_feed(&k, "\033[2;1Hzebra");
+    review_kit_update(&k);
+    review_kit_type(&k, "e");
+    is_at(&k, at - 5);
+    review_kit_type(&k, "al\r");
+    is_at(&k, at);
     review_kit_end(&k);
 }
 
@@ -448,6 +469,7 @@ main(void)
         cmocka_unit_test(a_text_is_found_both_ways),
         cmocka_unit_test(a_search_shows_what_it_finds_as_it_is_typed),
         cmocka_unit_test(a_text_is_found_however_it_is_typed),
+        cmocka_unit_test(a_text_is_found_where_it_has_come_meanwhile),
         cmocka_unit_test(a_count_beyond_the_hits_ends_at_the_last_one),
         cmocka_unit_test(a_capital_makes_it_exact),
         cmocka_unit_test(a_text_that_goes_on_in_the_next_row_is_found),
