@@ -378,7 +378,8 @@ def an_import_that_is_told_to_stop_leaves_nothing():
 def what_a_killed_import_left_beside_an_out_file_is_replaced():
     with Import(AHR) as a:
         slow = Slow(a, "--out-file", "out/y.ahr")
-        wait_for(lambda: (a.dir / "out").is_dir() and os.listdir(a.dir / "out"))
+        # A tail beside it: it is not only made, but locked.
+        wait_for(lambda: (a.dir / "out").is_dir() and len(os.listdir(a.dir / "out")) > 1)
         a.write("x.cast", cast())
         assert "y.ahr.import' is being" in a.fails(5, "import", "x.cast", "--out-file", "out/y.ahr")
         slow.process.kill()
