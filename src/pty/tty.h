@@ -51,8 +51,8 @@ bool pty_tty_restore_left(int fd, const struct termios *saved, const struct term
     "\030\033\\\033[?1049h" PTY_TTY_WHEEL_SAVE PTY_TTY_CALM "\033[H\033[2J"
 #define PTY_TTY_GIVE PTY_TTY_CALM PTY_TTY_WHEEL_BACK "\033[?1049l"
 
-/* A live session's picture has its title and modes besides; what others write for a
- * viewer that was killed over one. */
+/* A live session's picture has a title and modes of its own besides. The last is what
+ * somebody else writes for a viewer that was killed over one. */
 #define PTY_TTY_PUSH_TITLE "\033[22;0t"
 #define PTY_TTY_POP_TITLE  "\033[23;0t"
 #define PTY_TTY_GIVE_LEFT  PTY_TTY_CALM PTY_TTY_PLAIN "\033[?1049l" PTY_TTY_POP_TITLE
