@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * metadata.h -- metadata.json: what is known of a run (seed 001), replaced whole.
+ *
+ * The seed's fields: session_id (the name), role, status, created_at, completed_at,
+ * parent_session, task, context_files, artifacts_produced, pid, exit_code; and beside
+ * them id (of the library), pid_start (when that process began, so that a number that was
+ * used again is not taken for it), signal, cmd, cwd, agent, agent_session_id, model,
+ * iterations, resumed_from, usage{…}.
+ */
+#ifndef JOURNAL_METADATA_H
+#define JOURNAL_METADATA_H
+
+#include "turn/event.h"
+
+/* Texts are borrowed and masked, NULL: none. */
+struct journal_metadata {
+    const char *id, *name, *role, *status, *signal, *parent, *resumed_from, *task;
+    const char *cwd, *agent, *agent_session_id, *model;
+    const char *const *cmd;
+    size_t cmd_count;
+    const char *const *context_files;
+    size_t context_count;
+    struct view artifacts;                   /* paths, each with its NUL, each once */
+    uint64_t created_at_ns, completed_at_ns; /* 0: not yet */
+    int pid;                                 /* 0: none */
+    uint64_t pid_start;                      /* journal_process_start(); 0: not known */
+    int exit_code;                           /* < 0: none */
+    uint64_t iterations;
+    struct turn_usage usage;
+    uint64_t calls;
+};
+
+void journal_metadata_format(const struct journal_metadata *m, struct buf *out);
+/* By temp + fsync + rename + fsync of the folder; is_synced false: without the syncs, for
+ * what changes while it runs. */
+int journal_metadata_write(const char *path, const struct journal_metadata *m,
+                           bool is_synced, struct err *err);
+
+/* What others need of one that anybody may have written; bounded (1 MiB). Texts lie in
+ * `texts`, NULL: none. Zeroed it is ready for use. */
+struct journal_told {
+    const char *id, *name, *role, *status, *parent, *task;
+    struct view artifacts, context_files; /* each with its NUL */
+    int pid;
+    uint64_t pid_start;
+    struct buf texts;
+};
+
+void journal_told_release(struct journal_told *t);
+int journal_metadata_read(const char *path, struct journal_told *ret, struct err *err);
+/* Changes these members and leaves all others as they are, byte for byte where it can:
+ * for recover (status, completed_at, exit_code null) and `ahr artifact add`. A NULL or 0
+ * leaves that one alone. artifact: added to artifacts_produced, once. */
+int journal_metadata_change(const char *path, const char *status,
+                            uint64_t completed_at_ns, const char *artifact,
+                            struct err *err);
+
+/* When that process began, in the kernel's own unit (of /proc/PID/stat); 0: there is
+ * none. */
+uint64_t journal_process_start(int pid);
+
+#endif

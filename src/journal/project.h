@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * project.h -- the folder of a run in its project: <project>/.ahr/sessions/<NAME>/ with
+ * io.log, metadata.json, artifacts/ and iterations/<n>.log (seed 001).
+ *
+ * Where <project>/.claude-man/ exists it is used in place of .ahr/. Folders 0700, files
+ * 0600. Whoever runs holds a lock on the folder (flock on the folder itself). A name that
+ * was given by role comes from one counter a project, <project>/.ahr/sessions/.counter,
+ * changed under its lock: never twice, also after a folder was deleted.
+ */
+#ifndef JOURNAL_PROJECT_H
+#define JOURNAL_PROJECT_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+struct journal_project {
+    char *root; /* the project's folder, absolute */
+    char *dir;  /* of this run, absolute */
+    char *name; /* its last part */
+    int lock_fd;
+    bool is_first; /* nothing was kept in this project before: say that logs may hold
+                      secrets */
+    bool is_again; /* the folder was there: an earlier run of the same name */
+};
+
+/*
+ * name NULL: by role (NULL: RUN), "ARCH-001". ERR_BUSY: a run of that name is going on.
+ * An earlier run that was cut off is put in order first (journal_project_recover). Writes
+ * .gitignore ("*") beside or in sessions/ where there is none; what cannot be written of
+ * it is no failure.
+ */
+int journal_project_open(struct journal_project *ret, const char *root, const char *name,
+                         const char *role, struct err *err);
+void journal_project_release(struct journal_project *p);
+/* <dir>/<what>, appended. */
+int journal_project_path(const struct journal_project *p, const char *what,
+                         struct buf *ret);
+/* The number for the next log: one above the highest in iterations/, which is made. */
+int journal_project_next(const struct journal_project *p, uint64_t *ret, struct err *err);
+
+/* What the prefix of names by role is: ARCHITECT ARCH, DEVELOPER DEV, MANAGER MANAGER;
+ * others as they are, in capitals, what no name may hold left out; NULL RUN. */
+void journal_role_prefix(const char *role, struct buf *ret);
+
+/* A run whose process is dead: its logs are crashed, torn last lines of io.log are cut
+ * off (what was torn was never shown), metadata.json says interrupted. 1: something was
+ * done, 0: nothing, ERR_BUSY: it lives. dir: of the run. */
+int journal_project_recover(const char *dir, struct err *err);
+/* The run folder called so in the project around the current folder (it, or one above
+ * it), if there is one: 1, with its path and the library's id ("" when not known). */
+int journal_project_find(const char *cwd, const char *name, struct buf *ret_dir,
+                         struct buf *ret_id);
+
+#endif

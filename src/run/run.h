@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.h -- `ahr run`: a command on pipes, recorded message by message.
+ *
+ * One process. What the command prints is decoded to events; each is masked and written
+ * to session.turns.jsonl, io.log, the iteration log and the tape before it is shown. The
+ * tape holds what a terminal would show, with colours, so that all that works with a
+ * recording works with a run.
+ */
+#ifndef RUN_RUN_H
+#define RUN_RUN_H
+
+#include <stdbool.h>
+
+#include "base/clock.h"
+#include "session/id.h"
+#include "session/meta.h"
+#include "turn/decoder.h"
+
+/* Borrowed, all of it. */
+struct run_options {
+    const char *home;                 /* $AHR_HOME, absolute */
+    const char *root;                 /* the project's folder, absolute */
+    const char *name, *role, *task;   /* NULL: none */
+    const char *parent;               /* the library's id; NULL: none */
+    const char *const *context_files; /* as they were given */
+    size_t context_count;
+    char *const *argv; /* the command, NULL at the end; "{n}" is the iteration's number */
+    uint64_t iterations; /* at most, from 1 */
+    const char *until;   /* NULL: none */
+    enum turn_agent agent;
+    unsigned flush_ms;
+    uint16_t cols, rows; /* of the tape */
+    bool is_echoed, is_json, is_verbose, is_coloured;
+    bool is_indexed;       /* `ahr index` is started at the end */
+    const char *own_rules; /* compiled, of redact_open(); NULL: none */
+    /* Told to the user, at once: trouble, and what should be known. */
+    void (*say)(void *ctx, const char *text);
+    void *ctx;
+};
+
+struct run_result {
+    char id[SESSION_ID_LEN + 1];
+    char name[65];
+    enum session_status status;
+    int exit_status; /* for exit(): the command's own, 128 + N for a signal; 126, 127 */
+    uint64_t duration_ms, iterations, events;
+    bool is_first; /* nothing was kept in this project before */
+};
+
+/* < 0: nothing was started, and why; ERR_BUSY: a run of that name is going on. */
+int run_session(const struct run_options *opt, struct run_result *ret, struct err *err);
+
+#endif

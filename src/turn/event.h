@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event.h -- what an agent does, as one kind of event whatever agent it is.
+ *
+ * Pure. All texts are borrowed until the one who handed the event over is called again;
+ * an empty view: none. Texts are as the agent gave them: not masked, and with whatever
+ * bytes are in them.
+ */
+#ifndef TURN_EVENT_H
+#define TURN_EVENT_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+enum turn_type {
+    TURN_SESSION, /* the agent has begun, or told its model */
+    TURN_TEXT,    /* what the assistant, or the user, says */
+    TURN_THINKING,
+    TURN_TOOL_CALL,
+    TURN_TOOL_RESULT,
+    TURN_USAGE, /* of one message of the model's */
+    TURN_ERROR,
+    TURN_DONE, /* the agent has answered */
+    /* What no agent says: */
+    TURN_WARNING,  /* malformed JSON, say */
+    TURN_STDERR,   /* a line of its standard error */
+    TURN_ARTIFACT, /* a file was made, changed or removed */
+    TURN_EXIT,     /* the command has ended */
+    TURN_OTHER,    /* an event of a type that is not known */
+};
+
+enum { TURN_TYPES = TURN_OTHER + 1 };
+#define TURN_UNKNOWN UINT64_MAX
+
+/* "tool_call"; and back, -1 for another word. */
+const char *turn_type_name(enum turn_type type);
+int turn_type_of(struct view name);
+
+/* TURN_UNKNOWN each: not told. input_tokens are without the cached ones. */
+struct turn_usage {
+    uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens;
+};
+
+#define TURN_NO_USAGE                                          \
+    (struct turn_usage)                                        \
+    {                                                          \
+        TURN_UNKNOWN, TURN_UNKNOWN, TURN_UNKNOWN, TURN_UNKNOWN \
+    }
+
+struct turn_event {
+    enum turn_type type;
+    /* TEXT and THINKING: a piece of what is still being said; the whole comes as one more
+     * event with the same id and without this. */
+    bool is_partial;
+    bool is_user;     /* TEXT: the user's, not the assistant's */
+    bool is_error;    /* TOOL_RESULT, DONE: it failed */
+    bool was_cut_off; /* TEXT, THINKING: never told whole; what there was of it */
+    /* SESSION: the agent's session id. TEXT, THINKING, USAGE: of the message. TOOL_CALL,
+     * TOOL_RESULT: of the call. */
+    struct view id;
+    struct view parent; /* the tool call in which it happens (of a sub-agent) */
+    struct view name; /* TOOL_CALL, and TOOL_RESULT where it is known: the tool. DONE: how
+                         ("success"). ARTIFACT: created, modified or deleted. OTHER: its
+                         type ("system/status"). EXIT: the session's status */
+    struct view text; /* the text; a result; why; a line; an artifact's path */
+    struct view json; /* TOOL_CALL: its arguments. OTHER: all of it. JSON as it came */
+    struct view model, cwd;                     /* SESSION */
+    struct turn_usage usage;                    /* USAGE, DONE */
+    uint64_t duration_ms, turns, cost_microusd; /* DONE (EXIT: the first); TURN_UNKNOWN */
+    int exit_code;      /* EXIT, and TOOL_RESULT where it is known; < 0: none */
+    struct view signal; /* EXIT */
+};
+
+/* One of which nothing is known but its type. */
+struct turn_event turn_event(enum turn_type type);
+
+/* An error (< 0) that it returns ends the reading and is returned. */
+typedef int (*turn_event_fn)(void *ctx, const struct turn_event *e);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* fields.c -- some fields of a JSON object, found in one pass over it. */
+#include "turn/fields_priv.h"
+
+#include "base/json_in.h"
+
+static struct view *
+wanted(const struct turn_field *fields, size_t count, const uint8_t *key, size_t n)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(fields[i].key) == n && !memcmp(fields[i].key, key, n))
+            return fields[i].value;
+    return NULL;
+}
+
+bool
+turn_fields(struct view object, const struct turn_field *fields, size_t count)
+{
+    struct json_in in = { .p = object.p, .end = object.p + object.n };
+    bool is_first = true;
+    if (!json_in_take(&in, '{'))
+        return false;
+    while (json_in_each(&in, '}', &is_first)) {
+        (void)json_in_peek(&in);
+        const uint8_t *key = in.p + 1;
+        if (!json_in_str(&in, NULL))
+            return false;
+        struct view *into = wanted(fields, count, key, (size_t)(in.p - 1 - key));
+        if (!json_in_take(&in, ':'))
+            return false;
+        (void)json_in_peek(&in);
+        const uint8_t *start = in.p;
+        if (!json_in_skip(&in))
+            return false;
+        if (into)
+            *into = (struct view){ start, (size_t)(in.p - start) };
+    }
+    return !in.failed && !json_in_peek(&in) && in.p == in.end;
+}
+
+bool
+turn_next(struct view *rest, struct view *ret_element)
+{
+    struct json_in in = { .p = rest->p, .end = rest->p + rest->n };
+    if (!json_in_take(&in, '[') && !json_in_take(&in, ','))
+        return false;
+    if (json_in_peek(&in) == ']')
+        return false;
+    const uint8_t *start = in.p;
+    if (!json_in_skip(&in))
+        return false;
+    *ret_element = (struct view){ start, (size_t)(in.p - start) };
+    *rest = (struct view){ in.p, (size_t)(in.end - in.p) };
+    return true;
+}
+
+bool
+turn_str(struct view value, struct buf *out)
+{
+    struct json_in in = { .p = value.p, .end = value.p + value.n };
+    return json_in_peek(&in) == '"' && json_in_str(&in, out);
+}
+
+bool
+turn_is(struct view value, const char *text)
+{
+    size_t n = strlen(text);
+    return value.n == n + 2 && value.p[0] == '"' && !memcmp(value.p + 1, text, n);
+}
+
+bool
+turn_is_true(struct view value)
+{
+    return value.n == 4 && !memcmp(value.p, "true", 4);
+}
+
+uint64_t
+turn_u64(struct view value, uint64_t otherwise)
+{
+    uint64_t v = 0;
+    for (size_t i = 0; i < value.n; i++) {
+        if (value.p[i] < '0' || value.p[i] > '9')
+            return otherwise;
+        uint64_t digit = (uint64_t)(value.p[i] - '0');
+        if (v > (UINT64_MAX - digit) / 10)
+            return otherwise;
+        v = v * 10 + digit;
+    }
+    return value.n ? v : otherwise;
+}

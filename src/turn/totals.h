@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * totals.h -- what a session has used, of its events.
+ *
+ * Pure. Several lines may tell of the same message: of its values the largest count,
+ * once. What DONE tells is the truth of all that came since the DONE before; else it is a
+ * sum, and after a stream that broke off a lower bound.
+ */
+#ifndef TURN_TOTALS_H
+#define TURN_TOTALS_H
+
+#include "turn/event.h"
+
+/* Zeroed it is ready for use. */
+struct turn_totals {
+    struct turn_usage done;    /* of all that is done; zero at first */
+    struct turn_usage message; /* of the message that is open */
+    struct turn_usage since;   /* of the messages since the last DONE, without the open */
+    struct buf id;             /* of that message */
+    uint64_t calls;            /* messages of the model */
+    bool is_known;             /* something was told at all */
+};
+
+int turn_totals_add(struct turn_totals *t, const struct turn_event *e);
+/* TURN_NO_USAGE when nothing was told. */
+struct turn_usage turn_totals_usage(const struct turn_totals *t);
+void turn_totals_release(struct turn_totals *t);
+
+#endif
