@@ -307,3 +307,10 @@ kit_make_tail(const struct kit_sample *s, int i, struct buf *ret)
         tape_tail_put_record(ret, &rec, &crc);
     }
 }
+
+int
+kit_stride(void)
+{
+    const char *stride = getenv("AHR_TEST_STRIDE");
+    return stride ? (int)strtol(stride, NULL, 10) : 1;
+}

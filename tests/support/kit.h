@@ -71,6 +71,9 @@ void kit_make_tail(const struct kit_sample *s, int i, struct buf *ret);
 
 /* Runs tape_repair(); 0 or its error. */
 int kit_repair(struct tape_io *io, const char *path, struct tape_repair_report *ret);
+/* How far a loop over every call, cut or bit goes at a step: 1, and more where each costs
+ * many times as much (sanitizers); the plain run takes them all. */
+int kit_stride(void);
 /* The seed or size of a campaign: `normal`, or `thorough` with AHR_TEST_LONG set. */
 int kit_times(int normal, int thorough);
 /* A new folder, and its removal with all in it. */

@@ -99,7 +99,7 @@ fail_each_call(enum tape_sync sync, bool is_forever)
 {
     for (size_t f = 0; f < sizeof(faults) / sizeof(faults[0]); f++) {
         bool hit = true;
-        for (int n = 1; hit; n++) {
+        for (int n = 1; hit; n += kit_stride()) {
             struct sim_disk d;
             struct run run;
             char what[80];
@@ -144,7 +144,7 @@ one_failed_sync_loses_nothing_even_when_the_power_goes(void **state)
 {
     (void)state;
     bool hit = true;
-    for (int n = 1; hit; n++) {
+    for (int n = 1; hit; n += kit_stride()) {
         for (unsigned seed = 0; seed < 4; seed++) {
             struct sim_disk d;
             struct run run;
@@ -203,7 +203,7 @@ power_loss_at_each_call(enum tape_sync sync)
 {
     bool hit = true;
     int seeds = kit_times(3, 20);
-    for (int n = 1; hit; n++) {
+    for (int n = 1; hit; n += kit_stride()) {
         for (int seed = 0; seed < seeds; seed++) {
             struct sim_disk d;
             struct run run;
@@ -259,7 +259,7 @@ promises_hold_when_trouble_comes_before_the_power_goes(void **state)
     for (size_t p = 0; p < 3; p++) {
         for (int repeat = 0; repeat < 4; repeat++) {
             bool hit = true;
-            for (int n = 1; hit; n++) {
+            for (int n = 1; hit; n += kit_stride()) {
                 struct sim_disk d;
                 struct run run;
                 sim_init(&d);
@@ -397,7 +397,7 @@ repair_survives_each_call_failing(void **state)
     for (size_t f = 0; f < sizeof(faults) / sizeof(faults[0]); f++) {
         for (int once = 0; once < 2; once++) {
             bool hit = true;
-            for (int n = 1; hit; n++) {
+            for (int n = 1; hit; n += kit_stride()) {
                 struct sim_disk d;
                 sim_copy(&d, &cut);
                 d.fault = faults[f].fault;

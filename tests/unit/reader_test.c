@@ -71,7 +71,7 @@ cut_at_every_byte_with_tails_every_record_comes_back(void **state)
     kit_sample_init(&s, COUNT, 1500);
     for (int i = 0; i < s.blocks; i++)
         kit_make_tail(&s, i, &tails[i]);
-    for (size_t cut = 0; cut <= s.file.n; cut++) {
+    for (size_t cut = 0; cut <= s.file.n; cut += (size_t)kit_stride()) {
         struct sim_disk d;
         struct tape_repair_report report;
         char name[64];
@@ -105,7 +105,7 @@ every_flipped_bit_is_told_or_changes_nothing(void **state)
     struct kit_sample s;
     kit_sample_init(&s, 24, 900);
     assert_true(s.blocks >= 3);
-    for (size_t bit = 0; bit < 8 * s.file.n; bit++) {
+    for (size_t bit = 0; bit < 8 * s.file.n; bit += (size_t)kit_stride()) {
         s.file.p[bit / 8] ^= (uint8_t)(1U << bit % 8);
         read_bytes((struct view){ s.file.p, s.file.n });
         if (res.count != 24 || !res.has_end)
@@ -125,7 +125,7 @@ every_flipped_bit_of_a_tail_is_told_or_cuts_it(void **state)
     AUTO(buf) tail = { 0 };
     kit_sample_init(&s, 24, 900);
     kit_make_tail(&s, 1, &tail);
-    for (size_t bit = 0; bit < 8 * tail.n; bit++) {
+    for (size_t bit = 0; bit < 8 * tail.n; bit += (size_t)kit_stride()) {
         struct sim_disk d;
         sim_init(&d);
         tail.p[bit / 8] ^= (uint8_t)(1U << bit % 8);
