@@ -82,7 +82,9 @@ def what_each_one_leaves_is_on_the_list_of_each_output():
     wrong = []
     with Ahr(AHR) as a:
         write_all(a.dir, found)
-        for number, out, data in run_all(a, a.dir, range(len(found))):
+        # Sanitized each takes its time; the plain run takes them all.
+        step = 3 if "--sanitized" in sys.argv else 1
+        for number, out, data in run_all(a, a.dir, range(0, len(found), step)):
             try:
                 assert data, "nothing came out"
                 OUTPUTS[out][1](data)

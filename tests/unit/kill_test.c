@@ -283,7 +283,7 @@ killed_at_each_call_loses_nothing(void **state)
     for (size_t p = 0; p < sizeof(policies) / sizeof(policies[0]); p++) {
         for (int half = 0; half < 2; half++) {
             bool is_done = false;
-            for (int n = 1; !is_done; n++, kills++) {
+            for (int n = 1; !is_done; n += kit_stride(), kills++) {
                 begin(path, sizeof(path), dir);
                 pid_t pid = fork();
                 if (pid == 0)
@@ -309,7 +309,7 @@ repair_killed_at_each_call_loses_nothing(void **state)
     for (int victim = 20; victim < 110; victim += 15) {
         for (int half = 0; half < 2; half++) {
             bool is_done = false;
-            for (int n = 1; !is_done; n++, kills++) {
+            for (int n = 1; !is_done; n += kit_stride(), kills++) {
                 begin(path, sizeof(path), dir);
                 pid_t pid = fork();
                 if (pid == 0)
