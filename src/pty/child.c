@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Between fork and exec only calls that are safe in a signal handler: all that the child
- * needs is made before. All descriptors made here are close-on-exec; those that the
- * caller got from the user's shell go on to the child.
+ * All descriptors made here are close-on-exec; those that the caller got from the user's
+ * shell go on to the child.
  */
 #include "pty/child.h"
 
@@ -16,16 +15,12 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "pty/command_priv.h"
+#include "pty/exec.h"
 #include "pty/tty.h"
 
 struct launch {
-    char *const *argv; /* borrowed */
-    char *const *envp; /* borrowed */
-    struct buf paths;  /* where the command may be */
-    char **script;     /* argv for a script without #!: shell, path, arguments */
-    char shell[sizeof("/bin/sh")];
-    int tty_fd, gate_fd, errno_fd;
+    struct pty_exec exec;
+    int tty_fd, gate_fd;
 };
 
 static void
@@ -49,23 +44,7 @@ launch_release(struct launch *l)
 {
     close_fd(&l->tty_fd);
     close_fd(&l->gate_fd);
-    close_fd(&l->errno_fd);
-    buf_release(&l->paths);
-    free(l->script);
-}
-
-/* Out of the way of 0, 1 and 2, which will be the terminal. */
-static int
-lift(int *fd)
-{
-    if (*fd > STDERR_FILENO)
-        return 0;
-    int lifted = fcntl(*fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (lifted < 0)
-        return -errno;
-    close(*fd);
-    *fd = lifted;
-    return 0;
+    pty_exec_release(&l->exec);
 }
 
 static int
@@ -79,7 +58,7 @@ open_terminal(struct launch *l, struct pty_child *c)
     if (r)
         return -r;
     l->tty_fd = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-    return l->tty_fd < 0 ? -errno : lift(&l->tty_fd);
+    return l->tty_fd < 0 ? -errno : pty_exec_lift(&l->tty_fd);
 }
 
 /*
@@ -106,7 +85,7 @@ set_up_terminal(int fd, const struct termios *termios, uint16_t cols, uint16_t r
 }
 
 static int
-open_pipes(struct launch *l, struct pty_child *c)
+open_gate(struct launch *l, struct pty_child *c)
 {
     int fds[2];
     /* A socket, because its writer can do without SIGPIPE. */
@@ -114,50 +93,7 @@ open_pipes(struct launch *l, struct pty_child *c)
         return -errno;
     c->gate_fd = fds[0];
     l->gate_fd = fds[1];
-    if (pipe2(fds, O_CLOEXEC))
-        return -errno;
-    c->errno_fd = fds[0];
-    l->errno_fd = fds[1];
-    int r = lift(&l->gate_fd);
-    return r ? r : lift(&l->errno_fd);
-}
-
-static int
-make_words(struct launch *l)
-{
-    size_t n = 0;
-    while (l->argv[n])
-        n++;
-    l->script = calloc(n + 2, sizeof(*l->script));
-    if (!l->script)
-        return -ENOMEM;
-    l->script[0] = l->shell;
-    for (size_t i = 1; i < n; i++)
-        l->script[i + 1] = l->argv[i];
-    return pty_command_paths(l->argv[0], l->envp, &l->paths);
-}
-
-static int
-try_exec(char *path, void *arg)
-{
-    struct launch *l = arg;
-    execve(path, l->argv, l->envp);
-    if (errno != ENOEXEC)
-        return errno;
-    l->script[1] = path;
-    execve(l->shell, l->script, l->envp);
-    return errno;
-}
-
-static void
-reset_signals(void)
-{
-    struct sigaction act = { .sa_handler = SIG_DFL };
-    for (int signo = 1; signo <= SIGRTMAX; signo++)
-        sigaction(signo, &act, NULL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    return pty_exec_lift(&l->gate_fd);
 }
 
 static int
@@ -177,29 +113,20 @@ run_child(struct launch *l, struct pty_child *c)
 {
     close_child(c); /* else the gate would never be seen closed */
     int errnum = take_terminal(l->tty_fd);
-    reset_signals();
+    pty_exec_reset_signals();
     uint8_t go;
     if (!errnum && file_read(l->gate_fd, &go, 1) != 1)
         _exit(0);
-    if (!errnum)
-        errnum = pty_command_each(&l->paths, try_exec, l);
-    file_write_all(l->errno_fd, &errnum, sizeof(errnum));
-    _exit(pty_command_status(errnum));
+    pty_exec_run(&l->exec, errnum);
 }
 
 static int
 fork_child(struct launch *l, struct pty_child *c)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    /* The caller's handlers must not run in the child. */
-    sigprocmask(SIG_SETMASK, &all, &before);
-    c->pid = fork();
+    c->pid = pty_exec_fork();
     if (!c->pid)
         run_child(l, c);
-    int r = c->pid < 0 ? -errno : 0;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return r;
+    return c->pid < 0 ? c->pid : 0;
 }
 
 int
@@ -208,12 +135,7 @@ pty_child_fork(struct pty_child *ret, char *const *argv, char *const *envp,
                struct err *err)
 {
     assert(argv[0]);
-    struct launch l = { .argv = argv,
-                        .envp = envp,
-                        .shell = "/bin/sh",
-                        .tty_fd = -1,
-                        .gate_fd = -1,
-                        .errno_fd = -1 };
+    struct launch l = { .exec.tell_fd = -1, .tty_fd = -1, .gate_fd = -1 };
     struct pty_child c = { .pid = -1, .master_fd = -1, .gate_fd = -1, .errno_fd = -1 };
     const char *what = "cannot open a pseudo-terminal";
     int r = open_terminal(&l, &c);
@@ -223,10 +145,10 @@ pty_child_fork(struct pty_child *ret, char *const *argv, char *const *envp,
     }
     if (!r) {
         what = "cannot start a process";
-        r = open_pipes(&l, &c);
+        r = open_gate(&l, &c);
     }
     if (!r)
-        r = make_words(&l);
+        r = pty_exec_init(&l.exec, argv, envp, &c.errno_fd);
     if (!r)
         r = fork_child(&l, &c);
     launch_release(&l);
@@ -238,52 +160,25 @@ pty_child_fork(struct pty_child *ret, char *const *argv, char *const *envp,
     return 0;
 }
 
-static void
-reap(pid_t pid)
-{
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-}
-
 int
 pty_child_exec(struct pty_child *c, const char *command, int *ret_status, struct err *err)
 {
-    int errnum;
     /* When the child is already gone, errno_fd says why. */
     send(c->gate_fd, "", 1, MSG_NOSIGNAL);
     close_fd(&c->gate_fd);
-    ssize_t n = file_read(c->errno_fd, &errnum, sizeof(errnum));
-    close_fd(&c->errno_fd);
-    if (n != sizeof(errnum))
-        return 0;
-    reap(c->pid);
-    close_child(c);
-    *ret_status = pty_command_status(errnum);
-    return pty_command_error(command, errnum, err);
+    int r = pty_exec_wait(c->pid, &c->errno_fd, command, ret_status, err);
+    if (r)
+        close_child(c);
+    return r;
 }
 
 void
 pty_child_cancel(struct pty_child *c)
 {
     kill(c->pid, SIGKILL);
-    reap(c->pid);
+    while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
     close_child(c);
-}
-
-/* Will a stopped process not act on it before it is continued? */
-static bool
-needs_cont(int signo)
-{
-    return signo != SIGKILL && signo != SIGCONT && signo != SIGSTOP && signo != SIGTSTP &&
-           signo != SIGTTIN && signo != SIGTTOU;
-}
-
-static void
-signal_group(pid_t group, int signo)
-{
-    killpg(group, signo);
-    if (needs_cont(signo))
-        killpg(group, SIGCONT);
 }
 
 void
@@ -291,7 +186,7 @@ pty_child_signal(const struct pty_child *c, int signo)
 {
     assert(c->pid > 1);
     pid_t foreground = tcgetpgrp(c->master_fd);
-    signal_group(c->pid, signo);
+    pty_exec_signal(c->pid, signo);
     if (foreground > 1 && foreground != c->pid)
-        signal_group(foreground, signo);
+        pty_exec_signal(foreground, signo);
 }
