@@ -7,6 +7,7 @@
 #ifndef RUN_CHILD_PRIV_H
 #define RUN_CHILD_PRIV_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/err.h"

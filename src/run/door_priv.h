@@ -4,7 +4,8 @@
  * Instruct; what else a recorder would do is refused with the reason. doc/ipc.md.
  *
  * A peer that is of another user, or of the run itself, is refused. Connections are few
- * (at most 16), slow ones are dropped, and none is ever waited for.
+ * (at most 16; the one that was silent the longest makes room), one that does not read
+ * its answers is dropped, and none is ever waited for.
  */
 #ifndef RUN_DOOR_PRIV_H
 #define RUN_DOOR_PRIV_H
@@ -13,9 +14,10 @@
 
 #include "ipc/message.h"
 
-/* What those who ask are told, or ask for. */
+/* What those who ask are told, or ask for. Those who fail say why in *err: the asker is
+ * told that. */
 struct run_door_calls {
-    /* The text is for the command's input; 0, or -errno with the reason in *err. */
+    /* The text is for the command's input; 0, or a negative code. */
     int (*on_input)(void *ctx, struct view bytes, struct err *err);
     void (*on_stop)(void *ctx, int signo);
     int (*on_instruct)(void *ctx, const struct ipc_message *m, struct ipc_message *ret,
@@ -23,14 +25,16 @@ struct run_door_calls {
     void (*on_status)(void *ctx, struct ipc_message *ret); /* IPC_STATE */
     void (*on_anchor)(void *ctx, struct ipc_message *ret); /* IPC_DONE */
     void *ctx;
+    bool allows_self; /* open to those inside of the session too */
 };
 
 struct run_door;
 
-/* live_dir: of the session. is_open to those inside of the session too: allows_self. */
+/* live_dir: of the session. The calls are copied; none of them may close the door. */
 int run_door_open(struct run_door **ret, uv_loop_t *loop, const char *live_dir,
                   const char *id, const struct run_door_calls *calls, struct err *err);
-/* Hangs up on all, removes the socket. The loop must run once more before it ends. */
+/* Hangs up on all, removes the socket; NULL: nothing. The loop must run once more before
+ * it ends: that frees it. */
 void run_door_close(struct run_door *d);
 
 #endif
