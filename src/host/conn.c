@@ -38,7 +38,7 @@ conn_close(struct conn *c)
     if (c->fd >= 0)
         close(c->fd);
     c->fd = -1;
-    buf_release(&c->in);
+    ipc_inbox_release(&c->in);
     buf_release(&c->own);
 }
 
@@ -220,45 +220,11 @@ conn_skip(struct conn *c, const struct reel *reel)
 
 /* -- receiving -- */
 
-/* Reads more; 1 when something came. */
-static int
-fill(struct conn *c)
-{
-    if (c->in.n > c->in_at && c->in_at)
-        memmove(c->in.p, c->in.p + c->in_at, c->in.n - c->in_at);
-    c->in.n -= c->in_at;
-    c->in_at = 0;
-    int r = buf_reserve(&c->in, READ_SIZE);
-    if (r < 0)
-        return r;
-    ssize_t n;
-    do
-        n = recv(c->fd, c->in.p + c->in.n, READ_SIZE, MSG_DONTWAIT);
-    while (n < 0 && errno == EINTR);
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-        return 0;
-    if (n <= 0)
-        return -ECONNRESET;
-    c->in.n += (size_t)n;
-    return 1;
-}
-
 int
 conn_next(struct conn *c, struct ipc_message *ret)
 {
-    struct ipc_frame frame;
-    for (;;) {
-        ssize_t n = ipc_frame_get(behind(&c->in, c->in_at), &frame);
-        if (n < 0)
-            return (int)n;
-        if (n > 0) {
-            c->in_at += (size_t)n;
-            c->heard_ns = clock_mono_ns();
-            int r = ipc_message_get(ret, &frame, IPC_TO_HOST);
-            return r < 0 ? r : 1;
-        }
-        int r = fill(c);
-        if (r <= 0)
-            return r;
-    }
+    int r = ipc_inbox_next(&c->in, c->fd, IPC_TO_HOST, ret);
+    if (r > 0)
+        c->heard_ns = clock_mono_ns();
+    return r;
 }

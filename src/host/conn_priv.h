@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "host/reel_priv.h"
+#include "ipc/inbox.h"
 
 enum conn_kind {
     CONN_LINK = 1,   /* to the client of `ahr record` */
@@ -53,8 +54,7 @@ struct conn {
     uint64_t stuck_ns; /* since when it takes nothing; monotonic, 0: it does */
     uint64_t heard_ns; /* when it last said something whole */
     uint64_t skip_ns, leave_ns;
-    struct buf in;
-    size_t in_at; /* parsed up to here */
+    struct ipc_inbox in;
     struct buf own;
     size_t own_at;     /* sent up to here */
     uint64_t frame_at; /* the reel's frame that is sent next, or is being sent … */
