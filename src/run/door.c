@@ -9,15 +9,16 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "ipc/inbox.h"
 #include "ipc/socket.h"
 #include "session/id.h"
 #include "session/sockets.h"
 
 enum {
     CONNS_MAX = 16,
-    ACCEPT_MAX = 32,   /* at once, so that the command is not kept waiting */
-    OUT_MAX = 1 << 20, /* of answers that nobody reads */
-    READ_SIZE = 64 << 10,
+    ACCEPT_MAX = 32, /* at once, so that the command is not kept waiting */
+    HEAR_MAX = 64,
+    OUT_MAX = 1 << 20,  /* of answers that nobody reads */
     DOOR_WAIT_MS = 200, /* when there is no room for another descriptor */
     NO_FD = -1,
 };
@@ -28,9 +29,11 @@ struct conn {
     struct conn *next;
     int fd;
     bool is_leaving; /* told why, and then closed */
+    bool has_more;   /* … to say, that has been read already */
     uint64_t heard_ns;
-    struct buf in, out;
-    size_t in_at, out_at; /* parsed, and sent, up to here */
+    struct ipc_inbox in;
+    struct buf out;
+    size_t out_at; /* sent up to here */
 };
 
 struct run_door {
@@ -65,7 +68,7 @@ on_conn_closed(uv_handle_t *handle)
 {
     struct conn *c = handle->data;
     struct run_door *d = c->door;
-    buf_release(&c->in);
+    ipc_inbox_release(&c->in);
     buf_release(&c->out);
     free(c);
     count_down(d);
@@ -217,43 +220,23 @@ handle(struct conn *c, const struct ipc_message *m)
 
 /* -- hearing -- */
 
-/* 1 when something came, 0 when nothing is there, < 0 at the end. */
-static int
-fill(struct conn *c)
-{
-    if (c->in_at && c->in.n > c->in_at)
-        memmove(c->in.p, c->in.p + c->in_at, c->in.n - c->in_at);
-    c->in.n -= c->in_at;
-    c->in_at = 0;
-    if (buf_reserve(&c->in, READ_SIZE) < 0)
-        return -ENOMEM;
-    ssize_t n;
-    do
-        n = recv(c->fd, c->in.p + c->in.n, READ_SIZE, MSG_DONTWAIT);
-    while (n < 0 && errno == EINTR);
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-        return 0;
-    c->in.n += n > 0 ? (size_t)n : 0;
-    return n > 0 ? 1 : -ECONNRESET;
-}
-
 static void
-hear_frames(struct conn *c)
+hear(struct conn *c)
 {
-    struct ipc_frame frame;
     struct ipc_message m;
-    ssize_t n;
-    while (!c->is_leaving &&
-           (n = ipc_frame_get((struct view){ c->in.p + c->in_at, c->in.n - c->in_at },
-                              &frame)) != 0) {
-        if (n < 0 || ipc_message_get(&m, &frame, IPC_TO_HOST) < 0) {
-            refuse(c, "this makes no sense; is it another version of ahr?");
-            return;
-        }
-        c->in_at += (size_t)n;
+    int r = 0;
+    for (int i = 0; i < HEAR_MAX && !c->is_leaving; i++) {
+        r = ipc_inbox_next(&c->in, c->fd, IPC_TO_HOST, &m);
+        if (r <= 0)
+            break;
         c->heard_ns = clock_mono_ns();
         handle(c, &m);
     }
+    if (r == -EPROTO)
+        refuse(c, "this makes no sense; is it another version of ahr?");
+    else if (r < 0)
+        c->is_leaving = true; /* it has said all */
+    c->has_more = r > 0;
 }
 
 static void on_conn(uv_poll_t *poll, int status, int events);
@@ -264,7 +247,10 @@ settle(struct conn *c)
 {
     bool is_there = !c->out.failed && flush(c);
     bool has_unsent = c->out_at < c->out.n;
-    int events = (c->is_leaving ? 0 : UV_READABLE) | (has_unsent ? UV_WRITABLE : 0);
+    int events = c->is_leaving ? 0 : UV_READABLE;
+    /* What was read already is not told again; that there is room for answers is. */
+    if (has_unsent || (events && c->has_more))
+        events |= UV_WRITABLE;
     if (!is_there || !events || uv_poll_start(&c->poll, events, on_conn))
         drop_conn(c);
 }
@@ -274,11 +260,9 @@ on_conn(uv_poll_t *poll, int status, int events)
 {
     struct conn *c = poll->data;
     (void)events;
-    int r = status < 0 ? status : c->is_leaving ? 0 : fill(c);
-    if (r > 0)
-        hear_frames(c);
-    else if (r < 0)
-        c->is_leaving = true; /* it has said all */
+    if (status < 0)
+        c->is_leaving = true;
+    hear(c);
     settle(c);
 }
 
