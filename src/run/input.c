@@ -48,20 +48,17 @@ is_away(int fd)
     return !pty_tty_is_foreground(&tty);
 }
 
-/* -EPERM for what is always readable, as a regular file. */
-static int
-open_poll(struct run_input *in)
+/* epoll refuses what is always readable. */
+static bool
+can_be_polled(int fd)
 {
     struct epoll_event e = { .events = EPOLLIN };
-    in->poll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (in->poll_fd < 0)
-        return -errno;
-    if (!epoll_ctl(in->poll_fd, EPOLL_CTL_ADD, in->from_fd, &e))
-        return 0;
-    int r = -errno;
-    close(in->poll_fd);
-    in->poll_fd = -1;
-    return r;
+    int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    bool can = epoll_fd < 0 || !epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &e) ||
+               errno != EPERM;
+    if (epoll_fd >= 0)
+        close(epoll_fd);
+    return can;
 }
 
 static void
@@ -75,21 +72,11 @@ open_terminal(struct run_input *in, int fd)
     in->from_fd = own >= 0 ? own : fd;
 }
 
-static void
-close_from(struct run_input *in)
-{
-    if (in->is_own)
-        close(in->from_fd);
-    in->is_own = false;
-    in->from_fd = -1;
-}
-
 void
 run_input_init(struct run_input *in, int from_fd, bool is_one_prompt, bool is_repeated,
                run_message_fn fn, void *ctx)
 {
     *in = (struct run_input){ .from_fd = -1,
-                              .poll_fd = -1,
                               .to_fd = -1,
                               .is_one_prompt = is_one_prompt,
                               .is_kept_whole = true,
@@ -101,14 +88,20 @@ run_input_init(struct run_input *in, int from_fd, bool is_one_prompt, bool is_re
         return;
     if (isatty(from_fd)) {
         open_terminal(in, from_fd);
-    } else {
-        in->from_fd = from_fd;
-        in->is_kept = is_repeated;
+        return;
     }
-    int r = in->from_fd >= 0 ? open_poll(in) : 0;
-    in->is_pulled = r == -EPERM;
-    if (r && !in->is_pulled)
-        close_from(in); /* a read would wait */
+    in->from_fd = from_fd;
+    in->is_pulled = !can_be_polled(from_fd);
+    in->is_kept = is_repeated;
+}
+
+static void
+close_from(struct run_input *in)
+{
+    if (in->is_own)
+        close(in->from_fd);
+    in->is_own = false;
+    in->from_fd = -1;
 }
 
 static void
@@ -127,9 +120,6 @@ run_input_release(struct run_input *in)
 {
     close_from(in);
     close_to(in);
-    if (in->poll_fd >= 0)
-        close(in->poll_fd);
-    in->poll_fd = -1;
     queue_release(&in->waiting);
     buf_release(&in->line);
     buf_release(&in->typed);
@@ -334,7 +324,7 @@ refill(struct run_input *in)
 bool
 run_input_wants_read(const struct run_input *in)
 {
-    return in->to_fd >= 0 && in->from_fd >= 0 && in->poll_fd >= 0 && !has_again(in) &&
+    return in->to_fd >= 0 && in->from_fd >= 0 && !in->is_pulled && !has_again(in) &&
            queue_size(&in->waiting) < WAITING_MAX &&
            !(in->is_terminal && is_away(in->from_fd));
 }

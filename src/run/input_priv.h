@@ -21,10 +21,7 @@ typedef void (*run_message_fn)(void *ctx, struct view message);
 
 struct run_input {
     int from_fd; /* ours; -1: none, or at its end */
-    /* Readable when from_fd is; -1: it is not waited for. For the loop: libuv makes what
-     * it polls non-blocking, and from_fd is shared with the shell and others. */
-    int poll_fd;
-    int to_fd; /* the command's; -1: closed */
+    int to_fd;   /* the command's; -1: closed */
     bool is_one_prompt;
     bool is_own;          /* from_fd is a descriptor of our own */
     bool is_terminal;     /* … is one: others may be in its foreground */
@@ -49,12 +46,13 @@ void run_input_release(struct run_input *in);
 /* A (further) iteration's command takes input at to_fd, non-blocking, which is the
  * input's from now on; -1: it takes none, or is gone. One before is closed. */
 void run_input_begin(struct run_input *in, int to_fd);
-/* What poll() is asked for, of poll_fd and to_fd; false: nothing now. To be asked after
- * each of the calls here, and after SIGCONT: in the background of its terminal nothing is
- * read. */
+/* What poll() is asked for; false: nothing now. To be asked after each of the calls here,
+ * and after SIGCONT: in the background of its terminal nothing is read. When it is
+ * wanted, from_fd can be waited for; by epoll, as libuv makes what it polls non-blocking,
+ * for all who share it. */
 bool run_input_wants_read(const struct run_input *in);
 bool run_input_wants_write(const struct run_input *in);
-/* poll_fd is readable; to_fd is writable. Closes to_fd (and sets it to -1) when the
+/* from_fd is readable; to_fd is writable. Closes to_fd (and sets it to -1) when the
  * input has ended and all of it is written, or nobody reads it any more: no longer to be
  * polled then, before another descriptor is opened. */
 void run_input_on_read(struct run_input *in);

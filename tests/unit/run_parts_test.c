@@ -700,7 +700,7 @@ turn(struct talk *t)
 {
     for (bool goes_on = true; goes_on;) {
         goes_on = false;
-        if (run_input_wants_read(&t->in) && is_ready(t->in.poll_fd, POLLIN, 0)) {
+        if (run_input_wants_read(&t->in) && is_ready(t->in.from_fd, POLLIN, 0)) {
             run_input_on_read(&t->in);
             goes_on = true;
         }
