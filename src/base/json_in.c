@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json_in.h"
 
+#include "base/json_scan.h"
 #include "base/utf8.h"
 
 static bool
@@ -118,7 +119,7 @@ take_escape(struct json_in *in, struct buf *out)
     uint8_t c = *in->p++;
     if (c == 'u')
         return take_code(in, out);
-    const char *name = c ? strchr(names, c) : NULL;
+    const char *name = c ? memchr(names, c, sizeof(names) - 1) : NULL;
     if (!name) {
         in->p--;
         return fail(in);
@@ -133,13 +134,10 @@ static void
 take_plain(struct json_in *in, struct buf *out)
 {
     const uint8_t *start = in->p;
-    bool is_ascii = true;
-    for (; in->p < in->end && *in->p != '"' && *in->p != '\\'; in->p++) {
-        in->is_odd |= *in->p < 0x20;
-        is_ascii &= *in->p < 0x80;
-    }
+    struct json_scan found = json_scan(in->p, in->end);
+    in->p = found.end;
     size_t n = (size_t)(in->p - start);
-    in->is_odd |= !is_ascii && !utf8_is_text(start, n);
+    in->is_odd |= found.has_control || (found.has_high && !utf8_is_text(start, n));
     if (out)
         buf_append(out, start, n);
 }
@@ -259,4 +257,50 @@ json_in_skip(struct json_in *in)
         is_first[depth++] = true;
     } while (depth && !in->failed);
     return !in->failed;
+}
+
+/* Behind its closing quote. */
+static void
+pass_text(struct json_in *in)
+{
+    for (in->p++; in->p < in->end; in->p++) {
+        in->p = json_scan(in->p, in->end).end;
+        if (in->p == in->end)
+            return;
+        if (*in->p == '"') {
+            in->p++;
+            return;
+        }
+        in->p += in->end - in->p > 1;
+    }
+}
+
+static bool
+is_leaf_end(uint8_t c)
+{
+    return c == ',' || c == '}' || c == ']' || is_blank(c);
+}
+
+void
+json_in_pass(struct json_in *in)
+{
+    uint8_t first = json_in_peek(in);
+    if (first == '"') {
+        pass_text(in);
+    } else if (first == '{' || first == '[') {
+        size_t depth = 0;
+        do {
+            uint8_t c = *in->p;
+            if (c == '"') {
+                pass_text(in);
+                continue;
+            }
+            depth += c == '{' || c == '[';
+            depth -= c == '}' || c == ']';
+            in->p++;
+        } while (depth && in->p < in->end);
+    } else {
+        while (in->p < in->end && !is_leaf_end(*in->p))
+            in->p++;
+    }
 }

@@ -43,5 +43,8 @@ bool json_in_key(struct json_in *in, struct buf *out);
 bool json_in_number(struct json_in *in, struct view *ret);
 /* Any value. */
 bool json_in_skip(struct json_in *in);
+/* The same for one that was skipped before and is good: only its end is looked for. Stays
+ * within the bytes whatever they are. */
+void json_in_pass(struct json_in *in);
 
 #endif
