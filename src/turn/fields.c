@@ -8,7 +8,8 @@ static struct view *
 wanted(const struct turn_field *fields, size_t count, const uint8_t *key, size_t n)
 {
     for (size_t i = 0; i < count; i++)
-        if (strlen(fields[i].key) == n && !memcmp(fields[i].key, key, n))
+        if (fields[i].key[0] == (char)key[0] &&
+            !strncmp(fields[i].key, (const char *)key, n) && !fields[i].key[n])
             return fields[i].value;
     return NULL;
 }
@@ -38,6 +39,54 @@ turn_fields(struct view object, const struct turn_field *fields, size_t count)
     return !in.failed && !json_in_peek(&in) && in.p == in.end;
 }
 
+/* The object at the cursor. */
+static bool
+take_known(struct json_in *in, const struct turn_field *fields, size_t count)
+{
+    bool is_first = true;
+    if (!json_in_take(in, '{'))
+        return false;
+    while (json_in_each(in, '}', &is_first)) {
+        if (json_in_peek(in) != '"')
+            return false;
+        const uint8_t *key = in->p + 1;
+        json_in_pass(in);
+        struct view *into = wanted(fields, count, key, (size_t)(in->p - 1 - key));
+        if (!json_in_take(in, ':'))
+            return false;
+        (void)json_in_peek(in);
+        const uint8_t *start = in->p;
+        json_in_pass(in);
+        if (into)
+            *into = (struct view){ start, (size_t)(in->p - start) };
+    }
+    return !in->failed;
+}
+
+bool
+turn_known_fields(struct view object, const struct turn_field *fields, size_t count)
+{
+    struct json_in in = { .p = object.p, .end = object.p + object.n };
+    return take_known(&in, fields, count);
+}
+
+bool
+turn_known_next(struct view *rest, const struct turn_field *fields, size_t count)
+{
+    struct json_in in = { .p = rest->p, .end = rest->p + rest->n };
+    if (!json_in_take(&in, '[') && !json_in_take(&in, ','))
+        return false;
+    uint8_t first = json_in_peek(&in);
+    if (first == ']' || !first)
+        return false;
+    if (first != '{')
+        json_in_pass(&in);
+    else if (!take_known(&in, fields, count))
+        return false;
+    *rest = (struct view){ in.p, (size_t)(in.end - in.p) };
+    return true;
+}
+
 bool
 turn_next(struct view *rest, struct view *ret_element)
 {
@@ -59,6 +108,19 @@ turn_str(struct view value, struct buf *out)
 {
     struct json_in in = { .p = value.p, .end = value.p + value.n };
     return json_in_peek(&in) == '"' && json_in_str(&in, out);
+}
+
+struct view
+turn_text(struct view value, struct buf *out)
+{
+    if (value.n < 2 || value.p[0] != '"')
+        return (struct view){ 0 };
+    if (!memchr(value.p, '\\', value.n))
+        return (struct view){ value.p + 1, value.n - 2 };
+    buf_clear(out);
+    if (!turn_str(value, out))
+        return (struct view){ 0 };
+    return (struct view){ out->p, out->n };
 }
 
 bool

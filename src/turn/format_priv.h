@@ -14,8 +14,22 @@ struct turn_sink {
     void *ctx;
 };
 
+/* What one of several that speak at the same time is saying (claude's sub-agents). */
+struct turn_lane {
+    struct buf parent;        /* the call in which it speaks; empty: the agent itself */
+    struct buf message;       /* as below, of this one */
+    struct buf said;          /* … */
+    enum turn_type said_type; /* … */
+    struct buf told;          /* what was told whole before its message came: hashes */
+    struct turn_usage usage;  /* of that message, as far as it was told */
+};
+
+enum { TURN_LANES = 16 };
+
 /* What a format knows of what came before; each uses what it needs. */
 struct turn_state {
+    struct turn_lane lanes[TURN_LANES];
+    bool has_spoken;           /* since the last DONE */
     struct buf session, model; /* told already, so that it is told once */
     struct buf message;        /* id of the message that is being said */
     struct buf said;           /* of which so much was handed out in pieces */
