@@ -4,6 +4,8 @@
 #include "base/json_scan.h"
 #include "base/utf8.h"
 
+enum { SHORT = 48 }; /* bytes of a string */
+
 static bool
 fail(struct json_in *in)
 {
@@ -113,19 +115,21 @@ take_code(struct json_in *in, struct buf *out)
 static bool
 take_escape(struct json_in *in, struct buf *out)
 {
-    static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
+    static const uint8_t values[256] = {
+        ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+        ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
+    };
     if (in->p == in->end)
         return fail(in);
     uint8_t c = *in->p++;
     if (c == 'u')
         return take_code(in, out);
-    const char *name = c ? memchr(names, c, sizeof(names) - 1) : NULL;
-    if (!name) {
+    if (!values[c]) {
         in->p--;
         return fail(in);
     }
     if (out)
-        buf_append(out, &values[name - names], 1);
+        buf_append(out, &values[c], 1);
     return true;
 }
 
@@ -259,20 +263,29 @@ json_in_skip(struct json_in *in)
     return !in->failed;
 }
 
-/* Behind its closing quote. */
+/* Behind its closing quote: the first without an odd number of backslashes before it. */
 static void
 pass_text(struct json_in *in)
 {
-    for (in->p++; in->p < in->end; in->p++) {
-        in->p = json_scan(in->p, in->end).end;
-        if (in->p == in->end)
-            return;
-        if (*in->p == '"') {
-            in->p++;
-            return;
-        }
-        in->p += in->end - in->p > 1;
+    const uint8_t *start = ++in->p;
+    const uint8_t *near = in->end - start > SHORT ? start + SHORT : in->end;
+    const uint8_t *stop = json_scan(start, near).end;
+    if (stop < near && *stop == '"') { /* most are short, and a call costs more */
+        in->p = stop + 1;
+        return;
     }
+    while (in->p < in->end) {
+        const uint8_t *quote = memchr(in->p, '"', (size_t)(in->end - in->p));
+        if (!quote)
+            break;
+        const uint8_t *p = quote;
+        while (p > start && p[-1] == '\\')
+            p--;
+        in->p = start = quote + 1;
+        if ((quote - p) % 2 == 0)
+            return;
+    }
+    in->p = in->end;
 }
 
 static bool

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/utf8.h"
 
+#include <string.h>
+
 int
 utf8_next(const uint8_t *p, size_t n, uint32_t *ret_cp)
 {
@@ -46,10 +48,36 @@ utf8_stump(const uint8_t *p, size_t n, bool *ret_is_open)
 }
 
 static bool
+is_ascii_word(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof(v));
+    return !(v & 0x8080808080808080U);
+}
+
+/* 1 for ASCII, 3 for most of what is written in other scripts; 0: look closer. */
+static int
+common_size(const uint8_t *p, size_t n)
+{
+    if (n && p[0] < 0x80)
+        return 1;
+    bool is_three = n >= 3 && p[0] > 0xe0 && p[0] < 0xf0 && p[0] != 0xed &&
+                    (p[1] & 0xc0) == 0x80 && (p[2] & 0xc0) == 0x80;
+    return is_three ? 3 : 0;
+}
+
+static bool
 is_all(const uint8_t *p, size_t n, bool may_control)
 {
     uint32_t cp;
     for (int len; n; p += len, n -= (size_t)len) {
+        while (may_control && n >= 8 && is_ascii_word(p))
+            p += 8, n -= 8;
+        len = may_control ? common_size(p, n) : 0;
+        if (len)
+            continue;
+        if (!n)
+            break;
         len = utf8_next(p, n, &cp);
         if (!len || (!may_control && (cp < 0x20 || (cp >= 0x7f && cp < 0xa0))))
             return false;

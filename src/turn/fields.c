@@ -8,8 +8,8 @@ static struct view *
 wanted(const struct turn_field *fields, size_t count, const uint8_t *key, size_t n)
 {
     for (size_t i = 0; i < count; i++)
-        if (fields[i].key[0] == (char)key[0] &&
-            !strncmp(fields[i].key, (const char *)key, n) && !fields[i].key[n])
+        if (fields[i].key[0] == (char)key[0] && strlen(fields[i].key) == n &&
+            !memcmp(fields[i].key, key, n))
             return fields[i].value;
     return NULL;
 }
