@@ -4,7 +4,7 @@
 
 #include "base/json_in.h"
 
-enum { LOOKS = 16, LOOKS_LEAST = 4096 };
+enum { LOOKS = 16, LOOKS_LEAST = 64 << 10 };
 
 static bool
 is_all_of(struct view text, const char *bytes, size_t count)
