@@ -300,6 +300,62 @@ json_that_is_none_is_refused_and_odd_texts_are_told(void **state)
     assert_false(json_in_skip(&in));
 }
 
+/* Strings are scanned many bytes at a time: what is odd, or ends one, may stand anywhere,
+ * and what stands behind the end is none of its business. */
+static void
+odd_bytes_are_told_wherever_they_stand_in_a_string(void **state)
+{
+    (void)state;
+    static const char *const bits[] = { "a",        "\x01",         "\xff",
+                                        "\xc3\xa9", "\xe4\xb8\x96", "\\n",
+                                        "\x7f",     "\x1f",         "\xed\xa0\x80" };
+    static const bool is_odd[] = { false, true,  true, false, false,
+                                   false, false, true, true };
+    for (size_t before = 0; before < 70; before++) {
+        for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+            AUTO(buf) b = { 0 };
+            buf_puts(&b, "\"");
+            for (size_t n = 0; n < before; n++)
+                buf_puts(&b, "x");
+            buf_puts(&b, bits[i]);
+            buf_puts(&b, "yz\"");
+            size_t end = b.n;
+            buf_puts(&b, "\x01\xff, 0123456789abcdef");
+            struct json_in in = json_text(buf_str(&b));
+            assert_true(json_in_skip(&in));
+            assert_int_equal(in.is_odd, is_odd[i]);
+            assert_ptr_equal(in.p, b.p + end);
+        }
+    }
+}
+
+static void
+a_value_that_is_known_is_passed_to_where_it_was_skipped(void **state)
+{
+    (void)state;
+    static const char *const good[] = {
+        "12.5e3 ",
+        "null,",
+        "\"\" ",
+        "\"a\\\\\",1",
+        "\"a\\\"b\\\\\\\"]\"}",
+        "{\"a]}\":[{\"\\\"}\":1},[]],\"b\":\"[{\"}}",
+        "[\"0123456789012345678901234567890123456789012345678901234567\\\"]\",{}]]",
+    };
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        struct json_in skip_in = json_text(good[i]), pass_in = skip_in;
+        assert_true(json_in_skip(&skip_in));
+        json_in_pass(&pass_in);
+        assert_ptr_equal(pass_in.p, skip_in.p);
+        for (size_t n = 0; n <= strlen(good[i]); n++) { /* torn: it stays within */
+            struct json_in torn = { .p = (const uint8_t *)good[i] };
+            torn.end = torn.p + n;
+            json_in_pass(&torn);
+            assert_true(torn.p <= torn.end);
+        }
+    }
+}
+
 static void
 the_clock_runs_forward_beside_the_wall_clock(void **state)
 {
@@ -496,6 +552,8 @@ main(void)
         cmocka_unit_test(decimal_numbers_lose_no_digit),
         cmocka_unit_test(json_is_taken_value_by_value),
         cmocka_unit_test(json_that_is_none_is_refused_and_odd_texts_are_told),
+        cmocka_unit_test(odd_bytes_are_told_wherever_they_stand_in_a_string),
+        cmocka_unit_test(a_value_that_is_known_is_passed_to_where_it_was_skipped),
         cmocka_unit_test(the_clock_runs_forward_beside_the_wall_clock),
         cmocka_unit_test(errors_name_the_thing_and_the_reason),
         cmocka_unit_test(paths_are_taken_apart),
