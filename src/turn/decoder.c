@@ -10,7 +10,10 @@
 #include "turn/lines_priv.h"
 #include "turn/objects_priv.h"
 
-enum { WARNING_BYTES = 200 }; /* of a malformed line */
+enum {
+    WARNING_BYTES = 200,    /* of a malformed line */
+    SCRATCH_KEPT = 1 << 20, /* memory that stays behind a long text */
+};
 
 struct turn_decoder {
     enum turn_agent asked;
@@ -108,6 +111,9 @@ static int
 tell_object(struct turn_decoder *d, struct view object)
 {
     struct view other = { 0 };
+    for (size_t i = 0; i < sizeof(d->s.text) / sizeof(d->s.text[0]); i++)
+        if (d->s.text[i].cap > SCRATCH_KEPT)
+            buf_release(&d->s.text[i]);
     int r = d->format->decode(&d->s, object, &d->to, &other);
     if (r < 0 || !other.n)
         return r;

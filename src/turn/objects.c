@@ -30,6 +30,14 @@ turn_objects_is_between(struct view text)
     return is_all_of(text, " \t\r\n[],", 8);
 }
 
+/* Lines that are made for it would have each byte looked at once for each brace before
+ * it. */
+static bool
+may_look(const struct turn_objects *o)
+{
+    return o->spent < LOOKS * o->size + LOOKS_LEAST;
+}
+
 /* Is there an object at p? *ret_end is behind it, or where it fails. */
 static bool
 look(struct turn_objects *o, const uint8_t *p, const uint8_t **ret_end)
@@ -37,7 +45,7 @@ look(struct turn_objects *o, const uint8_t *p, const uint8_t **ret_end)
     struct json_in in = { .p = p, .end = o->rest.p + o->rest.n };
     bool is_one = json_in_skip(&in);
     *ret_end = in.p;
-    o->spent += (size_t)(in.p - p);
+    o->spent += (size_t)(in.p - p) + 1;
     return is_one;
 }
 
@@ -66,8 +74,7 @@ look_inside(struct turn_objects *o, const uint8_t *from, const uint8_t **end,
             p++;
         } else if (*p == '"') {
             in_text = !in_text;
-        } else if (*p == '{' && o->spent < LOOKS * o->rest.n + LOOKS_LEAST &&
-                   has_key(o, p)) {
+        } else if (*p == '{' && may_look(o) && has_key(o, p)) {
             bool is_one = look(o, p, &behind);
             if (is_one &&
                 (in_text ||
@@ -92,7 +99,7 @@ static bool
 find(struct turn_objects *o, const uint8_t *p, struct view *ret)
 {
     const uint8_t *line_end = o->rest.p + o->rest.n;
-    while (p < line_end && o->spent < LOOKS * o->rest.n + LOOKS_LEAST) {
+    while (p < line_end && may_look(o)) {
         const uint8_t *at = memchr(p, '{', (size_t)(line_end - p)), *end;
         if (!at)
             return false;
@@ -110,6 +117,8 @@ turn_objects_next(struct turn_objects *o, struct view *ret_before,
                   struct view *ret_object)
 {
     struct view all = o->rest;
+    if (!o->size)
+        o->size = all.n;
     if (!find(o, all.p, ret_object)) {
         *ret_before = all;
         o->rest = (struct view){ all.p + all.n, 0 };
@@ -118,6 +127,5 @@ turn_objects_next(struct turn_objects *o, struct view *ret_before,
     *ret_before = (struct view){ all.p, (size_t)(ret_object->p - all.p) };
     const uint8_t *end = ret_object->p + ret_object->n;
     o->rest = (struct view){ end, all.n - (size_t)(end - all.p) };
-    o->spent = 0;
     return true;
 }

@@ -18,6 +18,7 @@ struct turn_objects {
     struct view rest; /* of the line; what was taken is gone */
     bool (*is_known)(void *ctx, struct view object);
     void *ctx;
+    size_t size;  /* of the whole line; 0 at first */
     size_t spent; /* bytes that were looked at, with those looked at again */
 };
 
