@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "turn/clean.h"
+
+#include "base/utf8.h"
+
+enum state {
+    PLAIN,
+    ESCAPE,       /* behind ESC */
+    INTERMEDIATE, /* behind ESC and a character that says that one more comes */
+    CSI,
+    STRING, /* OSC, DCS, SOS, PM, APC */
+};
+
+enum { ESC = 0x1b, BEL = 0x07, CAN = 0x18, SUB = 0x1a };
+
+static bool
+is_line_end(uint32_t cp)
+{
+    return cp == '\n' || cp == '\r' || cp == 0x85 || cp == 0x2028 || cp == 0x2029;
+}
+
+static bool
+is_control(uint32_t cp)
+{
+    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0);
+}
+
+/* Not to be seen, but able to make a text look as another. */
+static bool
+is_misleading(uint32_t cp)
+{
+    if (cp < 0x2000)
+        return cp == 0x61c;
+    return cp == 0x200b || cp == 0x200e || cp == 0x200f ||
+           (cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2060 && cp <= 0x206f) ||
+           cp == 0xfeff || (cp >= 0xfff9 && cp <= 0xfffb);
+}
+
+static enum state
+plain(struct turn_clean *c, uint32_t cp, struct view bytes, struct buf *out)
+{
+    bool is_rest_of_crlf = c->was_cr && cp == '\n';
+    if (is_line_end(cp)) {
+        if (!is_rest_of_crlf)
+            buf_puts(out, "\n");
+        c->was_cr = cp == '\r';
+        return PLAIN;
+    }
+    if (cp == ESC)
+        return ESCAPE;
+    if (cp == 0x9b)
+        return CSI;
+    if (cp == 0x90 || cp == 0x98 || (cp >= 0x9d && cp <= 0x9f))
+        return STRING;
+    if ((is_control(cp) && cp != '\t') || is_misleading(cp))
+        return PLAIN;
+    c->was_cr = false;
+    buf_append(out, bytes.p, bytes.n);
+    return PLAIN;
+}
+
+static enum state
+escape(struct turn_clean *c, uint32_t cp, struct view bytes, struct buf *out)
+{
+    if (cp == '[')
+        return CSI;
+    if (cp == ']' || cp == 'P' || cp == 'X' || cp == '^' || cp == '_')
+        return STRING;
+    if (cp >= 0x20 && cp <= 0x2f)
+        return INTERMEDIATE;
+    return cp >= 0x30 && cp <= 0x7e ? PLAIN : plain(c, cp, bytes, out);
+}
+
+static enum state
+intermediate(struct turn_clean *c, uint32_t cp, struct view bytes, struct buf *out)
+{
+    if (cp >= 0x20 && cp <= 0x2f)
+        return INTERMEDIATE;
+    return cp >= 0x30 && cp <= 0x7e ? PLAIN : plain(c, cp, bytes, out);
+}
+
+static enum state
+csi(struct turn_clean *c, uint32_t cp, struct view bytes, struct buf *out)
+{
+    if (cp >= 0x20 && cp <= 0x3f)
+        return CSI;
+    return cp >= 0x40 && cp <= 0x7e ? PLAIN : plain(c, cp, bytes, out);
+}
+
+/* ESC \ ends it too: as a sequence of its own. */
+static enum state
+string(struct turn_clean *c, uint32_t cp, struct view bytes, struct buf *out)
+{
+    if (is_line_end(cp) || cp == ESC)
+        return plain(c, cp, bytes, out);
+    return cp == BEL || cp == 0x9c || cp == CAN || cp == SUB ? PLAIN : STRING;
+}
+
+static void
+take(struct turn_clean *c, uint32_t cp, struct view bytes, struct buf *out)
+{
+    static enum state (*const steps[])(struct turn_clean *, uint32_t, struct view,
+                                       struct buf *) = {
+        [PLAIN] = plain, [ESCAPE] = escape, [INTERMEDIATE] = intermediate,
+        [CSI] = csi,     [STRING] = string,
+    };
+    c->state = (uint8_t)steps[c->state](c, cp, bytes, out);
+}
+
+static void
+take_bad(struct turn_clean *c, struct buf *out)
+{
+    static const uint8_t replacement[] = { 0xef, 0xbf, 0xbd };
+    take(c, 0xfffd, (struct view){ replacement, sizeof(replacement) }, out);
+}
+
+/* The character at p, or a stump; 0: more must be known. */
+static size_t
+take_one(struct turn_clean *c, const uint8_t *p, size_t n, bool is_end, struct buf *out)
+{
+    uint32_t cp;
+    size_t len = (size_t)utf8_next(p, n, &cp);
+    if (len) {
+        take(c, cp, (struct view){ p, len }, out);
+        return len;
+    }
+    bool is_open;
+    len = utf8_stump(p, n, &is_open);
+    if (is_open && !is_end)
+        return 0;
+    take_bad(c, out);
+    return len;
+}
+
+/* What was left of the piece before, together with this one; how much of this is gone. */
+static size_t
+take_stump(struct turn_clean *c, struct view piece, struct buf *out)
+{
+    size_t used = 0;
+    while (c->stump_size && used < piece.n) {
+        size_t before = c->stump_size;
+        c->stump[c->stump_size++] = piece.p[used++];
+        size_t len = take_one(c, c->stump, c->stump_size, false, out);
+        if (!len)
+            continue;
+        used -= len <= before; /* the new byte is not part of it */
+        c->stump_size = 0;
+    }
+    return used;
+}
+
+/* How many bytes of plain ASCII stand there. */
+static size_t
+count_plain(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n && p[i] >= 0x20 && p[i] < 0x7f)
+        i++;
+    return i;
+}
+
+void
+turn_clean_feed(struct turn_clean *c, struct view piece, struct buf *out)
+{
+    size_t i = take_stump(c, piece, out);
+    while (i < piece.n) {
+        size_t n = c->state == PLAIN ? count_plain(piece.p + i, piece.n - i) : 0;
+        if (n) {
+            buf_append(out, piece.p + i, n);
+            c->was_cr = false;
+        } else {
+            n = take_one(c, piece.p + i, piece.n - i, false, out);
+        }
+        if (!n)
+            break;
+        i += n;
+    }
+    if (i < piece.n) {
+        c->stump_size = (uint8_t)(piece.n - i);
+        memcpy(c->stump, piece.p + i, piece.n - i);
+    }
+}
+
+void
+turn_clean_end(struct turn_clean *c, struct buf *out)
+{
+    if (c->stump_size)
+        take_one(c, c->stump, c->stump_size, true, out);
+    *c = (struct turn_clean){ 0 };
+}
+
+void
+turn_clean(struct view text, struct buf *out)
+{
+    struct turn_clean c = { 0 };
+    turn_clean_feed(&c, text, out);
+    turn_clean_end(&c, out);
+}
