@@ -62,7 +62,8 @@ struct turn_event {
     struct view parent; /* the tool call in which it happens (of a sub-agent) */
     struct view name; /* TOOL_CALL, and TOOL_RESULT where it is known: the tool. DONE: how
                          ("success"). ARTIFACT: created, modified or deleted. OTHER: its
-                         type ("system/status"). EXIT: the session's status */
+                         type ("system/status"). EXIT: the session's status. SESSION: the
+                         command line, of a session that is no agent's */
     struct view text; /* the text; a result; why; a line; an artifact's path */
     struct view json; /* TOOL_CALL: its arguments. OTHER: all of it. JSON as it came */
     struct view model, cwd;                     /* SESSION */

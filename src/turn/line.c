@@ -25,7 +25,7 @@ keys_of(enum turn_type type)
 {
     struct keys k = { "id", "name", "text", "input" };
     if (type == TURN_SESSION)
-        k.id = "agent_session_id";
+        k.id = "agent_session_id", k.name = "command";
     if (type == TURN_DONE)
         k.name = "subtype";
     if (type == TURN_EXIT)
