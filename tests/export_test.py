@@ -137,6 +137,133 @@ def a_session_in_sealed_blocks_tails_or_repaired_is_the_same():
         assert {form: export(a, "tails.ahr", form)[0] for form in FORMATS} == before
 
 
+# -- events --
+
+def event(t_ms, **fields):
+    """A line as `ahr run` writes it."""
+    return json.dumps({"ts_ns": str(1_700_000_000_000_000_000 + t_ms * 1_000_000), "t_ms": t_ms,
+                       "session": SID, "iteration": 1, **fields},
+                      separators=(",", ":"), ensure_ascii=False)
+
+
+TURNS = [
+    event(1, type="session", agent_session_id="s-1", model="m-2", cwd="/w"),
+    event(2, type="text", role="user", text="do it\u00fc"),
+    event(3, type="tool_call", id="t1", name="Bash", input={"command": "ls -l", "n": [1, None]}),
+    event(4, type="tool_result", id="t1", name="Bash", is_error=True, text="a  b", exit_code=2),
+    event(5, type="stderr", text="//4=", encoding="base64"),
+    event(6, type="done", subtype="success", duration_ms=7, turns=1,
+          usage={"input_tokens": 1, "output_tokens": 2}),
+    event(8, type="exit", status="completed", exit_code=0, duration_ms=8),
+]
+
+
+def stored_run(a, turns, kind="sessions"):
+    """A run's folder with these bytes as its events."""
+    folder = Home(a).folder(kind, SID)
+    Tape().data("what a terminal would show\r\n").end().write(
+        folder / "session.ahr", sessionId=SID, cmd=["agent"], kind="stream", status="completed",
+        exitCode=0)
+    (folder / "session.turns.jsonl").write_bytes(turns)
+    return folder
+
+
+@test
+def the_events_of_a_run_are_given_back_line_by_line():
+    with Ahr(AHR) as a:
+        turns = "".join(line + "\n" for line in TURNS).encode()
+        folder = stored_run(a, turns)
+        for what in (SID, "last", folder / "session.ahr"):
+            out, said = export(a, what, "events")
+            assert out == turns, out
+            assert said == "", said
+        a.ok("export", SID, "-o", "x.events")
+        assert (a.dir / "x.events").read_bytes() == turns
+
+
+@test
+def damaged_events_cost_no_other():
+    with Ahr(AHR) as a:
+        first, second, third = (line.encode() for line in TURNS[:3])
+        folder = stored_run(a, b"\n".join([
+            first, b"no JSON", second + third, b"", third[:40] + first, bytes(99) + second + b"\r",
+            b'{"type":7}', third[:-2]]))
+        out, said = export(a, SID, "events", status=4)
+        assert out.split(b"\n")[:-1] == [first, second, third, first, second], out
+        assert [int(n) for n in re.findall(r"line (\d+) of its events", said)] == [2, 5, 7, 8], said
+        # One that goes on has a last line that is not there yet.
+        shutil.rmtree(folder)
+        stored_run(a, first + b"\n" + second[:-9], kind="live")
+        out, said = export(a, SID, "events")
+        assert out == first + b"\n", out
+        assert said == "", said
+
+
+@test
+def events_of_a_later_ahr_are_kept():
+    with Ahr(AHR) as a:
+        later = event(3, type="plan", steps=[1, 2])
+        stored_run(a, later.encode() + b"\n")
+        got = json.loads(export(a, SID, "events")[0])
+        assert got["type"] == "other" and got["name"] == "plan", got
+        assert got["data"] == json.loads(later), got
+
+
+@test
+def events_are_masked_unless_that_is_not_wanted():
+    with Ahr(AHR) as a:
+        lines_in = [event(1, type="text", role="assistant", text=f"it is {SECRET} there"),
+                    event(2, type="tool_call", name="Write",
+                          input={"content": f"a\n{SECRET}\n", "path": "x"}),
+                    event(3, type="tool_result", text=f"\n{SECRET}")]
+        turns = "".join(line + "\n" for line in lines_in).encode()
+        stored_run(a, turns)
+        out = export(a, SID, "events")[0].decode()
+        assert SECRET[4:] not in out, out
+        got = [json.loads(line) for line in out.splitlines()]
+        assert got[0]["text"] == "it is [REDACTED:github-pat] there", got[0]
+        assert got[1]["input"] == {"content": "a\n[REDACTED:github-pat]\n", "path": "x"}, got[1]
+        out, said = export(a, SID, "events", "--no-redact")
+        assert [json.loads(line) for line in out.splitlines()] == [
+            json.loads(line) for line in lines_in]
+        assert "not masked" in said, said
+
+
+def told(got):
+    """Of each event what matters here."""
+    return [(one["type"], one["t_ms"], one.get("text", one.get("name"))) for one in got]
+
+
+@test
+def a_terminals_recording_is_a_stream_of_events():
+    with Ahr(AHR) as a:
+        tape = Tape(20, 5).wait(9).data("one\r\ntwo\r\n").wait(99).snapshot(1, "here")
+        tape.wait(99).data("x" * 18 + " and so on\r\n").wait(49).instruct(1, "now\nthat")
+        tape.wait(499).data("50%").wait(499).data("\r100%\r\n\r\n")
+        folder = Home(a).folder("sessions", SID)
+        tape.end().write(folder / "session.ahr", sessionId=SID, cmd=["make", "a b"], cwd="/w/p",
+                         status="failed", exitCode=3)
+        out, said = export(a, SID, "events")
+        got = [json.loads(line) for line in out.splitlines()]
+        assert said == "", said
+        assert {one["session"] for one in got} == {SID}
+        assert all(int(one["ts_ns"]) // 1_000_000 % 10_000_000 == one["t_ms"] for one in got), got
+        assert got[0]["type"] == "session", got[0]
+        assert got[0]["command"] == "make 'a b'", got[0]
+        assert got[0]["cwd"] == "/w/p", got[0]
+        assert [(kind, text) for kind, _, text in told(got)][1:-1] == [
+            ("text", "one\ntwo"), ("other", "snapshot"), ("text", "x" * 18 + " and so on"),
+            ("text", "now\nthat"), ("text", "100%")], told(got)
+        assert [one.get("role") for one in got[1:-1]] == [
+            "assistant", None, "assistant", "user", "assistant"]
+        times = [one["t_ms"] for one in got]
+        assert times == sorted(times), times
+        assert got[5]["t_ms"] - got[4]["t_ms"] >= 998, times
+        assert got[2]["data"] == {"id": 1, "label": "here", "anchor_byte": 10}, got[2]
+        assert (got[-1]["type"], got[-1]["status"], got[-1]["exit_code"]) == ("exit", "failed", 3)
+        assert got[-1]["duration_ms"] == got[-1]["t_ms"], got[-1]
+
+
 # -- formats --
 
 @test

@@ -25,7 +25,7 @@ AHR, MOCK = (str(Path(arg).resolve()) for arg in sys.argv[1:3])
 HOUR = 3600_000
 QUICK = ("--speed", "1000", "--idle-limit", "0.01")
 OLD, NEW = session_id("2026-01-02", "a"), session_id("2026-03-04", "b")
-FORMATS = ("md", "json", "csv", "txt", "ansi", "html", "cast", "cast3")
+FORMATS = ("md", "json", "csv", "txt", "ansi", "html", "events", "cast", "cast3")
 
 
 def long_session(path):

@@ -7,6 +7,7 @@
  */
 #include "cli/document.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <strings.h>
 
@@ -17,13 +18,14 @@
 #include "cli/session.h"
 #include "play/cast.h"
 #include "play/title.h"
+#include "play/turns.h"
 #include "redact/own.h"
 #include "session/folder.h"
 #include "session/meta.h"
 
 /* In the order of CLI_DOCUMENT_FORMATS. */
-static const char *const formats[] = { "md",   "json", "csv",  "txt",
-                                       "ansi", "html", "cast", "cast3" };
+static const char *const formats[] = { "md",   "json",   "csv",  "txt",  "ansi",
+                                       "html", "events", "cast", "cast3" };
 
 const char *
 cli_document_format(int word)
@@ -41,6 +43,11 @@ cli_document_format_of(const char *file_name)
     return NULL;
 }
 
+enum {
+    FLUSH_AT = 64 << 10,
+    TURNS_LINE_MAX = 512 << 20,
+};
+
 struct document {
     const struct cli_command *self;
     const struct cli_document *doc;
@@ -49,11 +56,16 @@ struct document {
     struct session_facts facts;
     struct redact *redact; /* NULL: nothing is masked */
     struct buf title, command;
+    struct session_told told;  /* for a stream of events: more facts … */
+    struct buf cwd;            /* … of which this may be shown */
     struct play_events events; /* those beside the recording */
     bool is_lost;              /* … are not all */
     struct cli_losses losses;
     struct cli_progress progress;
     uint64_t records;
+    struct play_turns_mask masked; /* an event's texts */
+    struct buf lines;              /* events that are not written yet */
+    uint64_t bad_lines;            /* among them */
     struct cli_output out;
 };
 
@@ -65,6 +77,10 @@ release(struct document *d)
     play_events_release(&d->events);
     buf_release(&d->title);
     buf_release(&d->command);
+    buf_release(&d->cwd);
+    session_told_release(&d->told);
+    play_turns_mask_release(&d->masked);
+    buf_release(&d->lines);
     redact_close(d->redact);
 }
 
@@ -100,6 +116,40 @@ static const char *
 text_or_none(struct buf *b)
 {
     return b->n ? buf_str(b) : NULL;
+}
+
+/* As its facts say, so that all ways to it lead to the same document. */
+static const char *
+session_of(const struct document *d)
+{
+    return *d->facts.id ? d->facts.id : d->found.id;
+}
+
+/* What a stream of events tells of the session, where it goes to its end. */
+static int
+read_session(struct document *d, uint64_t last_ns, struct play_session *ret,
+             struct err *err)
+{
+    AUTO(buf) path = { 0 };
+    session_told_release(&d->told);
+    d->told = (struct session_told){ .exit_code = -1 };
+    buf_clear(&d->cwd);
+    if (session_sibling_path(buf_str(&d->found.tape_path), SESSION_META, &path) < 0 ||
+        session_meta_tell(buf_str(&path), &d->told, NULL) < 0)
+        d->told = (struct session_told){ .exit_code = -1 };
+    if (d->told.cwd && play_title(d->redact, d->told.cwd, &d->cwd) < 0)
+        return err_code(err, -ENOMEM, "cannot mask the folder of '%s'", d->name);
+    bool is_all = !d->doc->to_byte && !d->doc->to_ns;
+    *ret = (struct play_session){
+        .id = session_of(d),
+        .command = text_or_none(&d->command),
+        .cwd = text_or_none(&d->cwd),
+        .status = is_all ? d->told.status : NULL,
+        .signal = d->told.signal,
+        .exit_code = d->told.exit_code,
+        .ended_ns = d->told.ended_at_ns ? d->told.ended_at_ns : last_ns,
+    };
+    return 0;
 }
 
 static int
@@ -145,7 +195,7 @@ join_events(const struct document *d, struct play_loaded *l, struct play_events 
     return r < 0 ? err_code(err, r, "cannot keep the events of '%s'", d->name) : 0;
 }
 
-/* -- the two ways through a recording -- */
+/* -- the ways through a recording -- */
 
 static void
 on_notice(void *ctx, const struct tape_notice *n)
@@ -177,6 +227,9 @@ write_report(struct document *d, struct play_loaded *l, const struct play_format
 {
     AUTO(play_events) events = { 0 };
     const struct cli_document *doc = d->doc;
+    struct play_session session;
+    bool has_times = doc->has_times || format->is_by_time;
+    int r = read_session(d, l->last_ts_ns, &session, err);
     const struct play_about about = {
         .title = text_or_none(&d->title),
         .start_ns = l->first_ts_ns,
@@ -184,20 +237,22 @@ write_report(struct document *d, struct play_loaded *l, const struct play_format
         .cols = term_cols(l->term),
         .rows = term_rows(l->term),
         .is_masked = d->redact != NULL,
-        .has_times = doc->has_times,
+        .has_times = has_times,
+        .session = &session,
     };
     const struct play_report_options opt = {
-        .order = doc->order,
+        .order = format->is_by_time ? PLAY_POSITION : doc->order,
         .has_snapshots = true,
         .has_instructions = doc->has_instructions,
         .has_notices = !doc->is_bare,
-        .has_times = doc->has_times,
+        .has_times = has_times,
         .redact = d->redact,
         .about = &about,
         .io = tape_io_files(),
         .path = buf_str(&d->found.tape_path),
     };
-    int r = join_events(d, l, &events, err);
+    if (!r)
+        r = join_events(d, l, &events, err);
     return r < 0 ? r : play_report(l, &events, format, &opt, write_bytes, d, err);
 }
 
@@ -210,7 +265,7 @@ report(struct document *d, const struct play_format *format, struct err *err)
         .rows = d->facts.rows,
         .to_byte = d->doc->to_byte,
         .to_ns = d->doc->to_ns,
-        .has_times = d->doc->has_times,
+        .has_times = d->doc->has_times || format->is_by_time,
         .notice = on_notice,
         .record = on_record,
         .ctx = d,
@@ -260,6 +315,78 @@ cast(struct document *d, int version, struct err *err)
     return r;
 }
 
+/* -- the events of a run -- */
+
+static int
+write_lines(struct document *d, size_t at)
+{
+    if (d->lines.failed || d->lines.n <= at)
+        return d->lines.failed;
+    int r = cli_output_write(&d->out, (struct view){ d->lines.p, d->lines.n });
+    buf_clear(&d->lines);
+    return r;
+}
+
+/* A play_turn_fn. */
+static int
+on_turn(void *ctx, const struct turn_event *given, const struct turn_stamp *given_at)
+{
+    struct document *d = ctx;
+    struct turn_event e = *given;
+    struct turn_stamp at = *given_at;
+    if (d->doc->to_ns && at.ts_ns > d->doc->to_ns)
+        return 0;
+    int r = d->redact ? play_turns_mask(d->redact, &e, &d->masked) : 0;
+    if (r < 0)
+        return r;
+    at.session = session_of(d);
+    d->records++;
+    turn_line(&e, &at, &d->lines);
+    return write_lines(d, FLUSH_AT);
+}
+
+/* A play_turns_bad_fn. */
+static void
+on_bad_turn(void *ctx, uint64_t line)
+{
+    struct document *d = ctx;
+    if (d->bad_lines++ < CLI_LOSSES_MAX)
+        cli_say(d->self, "'%s': line %" PRIu64 " of its events cannot be read", d->name,
+                line);
+    d->is_lost = true;
+}
+
+static int
+turns(struct document *d, const char *path, struct err *err)
+{
+    const struct play_turns_options opt = {
+        .is_growing = d->found.is_live,
+        .fn = on_turn,
+        .bad = on_bad_turn,
+        .ctx = d,
+    };
+    d->lines.ceiling = TURNS_LINE_MAX;
+    int r = play_turns_read(path, &opt, err);
+    if (!r)
+        r = write_lines(d, 0);
+    if (!r && !d->redact)
+        cli_say(d->self, "secrets are not masked in this document");
+    return r;
+}
+
+/* Appends where they are; nothing, where the recording is all there is, or the place to
+ * end at is one of its bytes. */
+static int
+find_turns(struct document *d, struct buf *path)
+{
+    if (strcmp(d->doc->format, "events") != 0 || d->doc->to_byte)
+        return 0;
+    int r = session_sibling_path(buf_str(&d->found.tape_path), PLAY_TURNS, path);
+    if (r >= 0 && !play_turns_exist(buf_str(path)))
+        buf_clear(path);
+    return r < 0 ? r : 0;
+}
+
 /* -- all -- */
 
 static int
@@ -271,6 +398,11 @@ make(struct document *d, struct err *err)
     if (!version && !report_format)
         return err_set(err, ERR_USAGE, "there is no format '%s'", format);
     d->losses = (struct cli_losses){ .command = d->self, .path = d->name };
+    AUTO(buf) path = { 0 };
+    if (find_turns(d, &path) < 0)
+        return err_code(err, -ENOMEM, "cannot read '%s'", d->name);
+    if (path.n)
+        return turns(d, buf_str(&path), err);
     cli_progress_begin(&d->progress, d->self, d->name);
     return version ? cast(d, version, err) : report(d, report_format, err);
 }

@@ -11,7 +11,7 @@
 #include "play/report.h"
 
 /* The formats that users choose from, as the words of an option. */
-#define CLI_DOCUMENT_FORMATS "md|json|csv|txt|ansi|html|cast|cast3"
+#define CLI_DOCUMENT_FORMATS "md|json|csv|txt|ansi|html|events|cast|cast3"
 
 /* The name of that word, from 0. */
 const char *cli_document_format(int word);
@@ -20,7 +20,7 @@ const char *cli_document_format_of(const char *file_name);
 
 struct cli_document {
     const char *session; /* SESSION; NULL: last */
-    /* md json csv txt ansi html cast cast3; branch-points and its likes, by the
+    /* md json csv txt ansi html events cast cast3; branch-points and its likes, by the
      * commands that make them */
     const char *format;
     enum play_order order;

@@ -2,8 +2,15 @@
 #include "play/format_priv.h"
 
 static const struct play_format *const formats[] = {
-    &play_format_md,   &play_format_json, &play_format_csv,           &play_format_txt,
-    &play_format_ansi, &play_format_html, &play_format_branch_points, &play_format_ruled,
+    &play_format_md,
+    &play_format_json,
+    &play_format_csv,
+    &play_format_txt,
+    &play_format_ansi,
+    &play_format_html,
+    &play_format_branch_points,
+    &play_format_ruled,
+    &play_format_events,
 };
 
 const struct play_format *

@@ -34,6 +34,13 @@ struct play_item {
     const struct play_event *event; /* a snapshot's or instruction's other facts */
 };
 
+/* What is known of the session as such; texts are clean UTF-8, NULL: none. */
+struct play_session {
+    const char *id, *command, *cwd, *status, *signal;
+    int exit_code;     /* < 0: none */
+    uint64_t ended_ns; /* its end, or its last record */
+};
+
 /* What stands at the head of a document. */
 struct play_about {
     const char *title; /* NULL: none; clean UTF-8 */
@@ -42,7 +49,8 @@ struct play_about {
     unsigned cols, rows;
     bool is_masked; /* else the document says that it is not */
     bool has_times;
-    const struct play_events *events; /* those that will come, for a list of contents */
+    const struct play_session *session; /* for those that are is_by_time; else NULL */
+    const struct play_events *events;   /* those that will come, for a list of contents */
 };
 
 struct play_out {
@@ -61,10 +69,12 @@ struct play_format {
     void (*end)(struct play_out *o);
     bool wants_spans; /* colours and links, not the text alone */
     bool is_lines;    /* the final lines alone: no snapshots or instructions in it */
+    bool is_by_time;  /* lines come by position, with times, whatever else was asked */
 };
 
 extern const struct play_format play_format_md, play_format_json, play_format_csv,
     play_format_txt, play_format_ansi, play_format_html,
+    play_format_events,        /* the normalised stream (doc/events.md) */
     play_format_branch_points, /* JSON with sorted keys (seed 003, branch-points) */
     play_format_ruled;         /* lines, with a visible rule where a snapshot stands */
 

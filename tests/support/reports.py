@@ -9,7 +9,7 @@ from pathlib import Path
 from support.tape import Tape
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "reports"
-FORMATS = ("md", "json", "csv", "txt", "ansi", "html", "cast", "cast3")
+FORMATS = ("md", "json", "csv", "txt", "ansi", "html", "events", "cast", "cast3")
 # Made up, and of the shape that the rules look for.
 SECRET = "ghp_" + "1B2c3D4e5F6g7H8i9J0kA1b2C3d4E53XiXGl"
 NAME = "golden"

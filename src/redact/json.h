@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json.h -- secrets out of a JSON value.
+ *
+ * It is masked as it stands, where names tell of values ("api_key":"…"), and then string
+ * by string without their escapes, which may stand in a secret or right before one
+ * ("\nghp_…"). What had nothing to hide stays byte by byte.
+ */
+#ifndef REDACT_JSON_H
+#define REDACT_JSON_H
+
+#include "redact/redact.h"
+
+/* Appends it. Where a mask reaches over more than one string, or what comes in is no
+ * JSON, what comes out is none: only a text. */
+int redact_json(struct redact *r, struct view json, struct buf *out);
+
+#endif
