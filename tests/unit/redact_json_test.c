@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* redact_json_test.c -- secrets in JSON values, where escapes and names stand. */
+#include "redact/json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "support/redact_kit.h"
+
+static void
+check(struct redact *r, const char *sample, const char *want)
+{
+    AUTO(buf) in = { 0 };
+    AUTO(buf) out = { 0 };
+    uint32_t rng = 1;
+    kit_expand(&in, sample, &rng);
+    assert_int_equal(redact_json(r, (struct view){ in.p, in.n }, &out), 0);
+    assert_string_equal(buf_str(&out), want ? want : buf_str(&in));
+}
+
+static void
+a_secret_behind_an_escape_is_masked(void **state)
+{
+    check(*state, "{\"a\":\"x\\n<ghp>\\n\",\"b\":[1]}",
+          "{\"a\":\"x\\u000a[REDACTED:github-pat]\\u000a\",\"b\":[1]}");
+    check(*state, "[\"\\t<ghp>\"]", "[\"\\u0009[REDACTED:github-pat]\"]");
+}
+
+static void
+a_secret_without_escapes_is_masked(void **state)
+{
+    check(*state, "{\"a\": \"<ghp>\"}", "{\"a\": \"[REDACTED:github-pat]\"}");
+}
+
+static void
+what_has_nothing_to_hide_stays(void **state)
+{
+    check(*state, "{ \"a\\n\\u00e9\\/\" : [ true, 1.50, \"\\\"\\\\\" ] }", NULL);
+    check(*state, "{\"torn\": \"a\\n", NULL);
+    check(*state, "\"\\", NULL);
+    check(*state, "", NULL);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_secret_behind_an_escape_is_masked),
+        cmocka_unit_test(a_secret_without_escapes_is_masked),
+        cmocka_unit_test(what_has_nothing_to_hide_stays),
+    };
+    return cmocka_run_group_tests_name("redact_json", tests, kit_open, kit_close);
+}
