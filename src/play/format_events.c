@@ -9,14 +9,15 @@
 #include "turn/line.h"
 
 enum {
-    TEXT_MAX = 64 << 10, /* of one event */
+    TEXT_MAX = 256 << 10, /* of one event */
     /* The state: */
     LAST_TS = 0,  /* of what was put last */
-    TEXT_TS,      /* of the text that is held … */
-    TEXT_INDEX,   /* … and of its last line: the index, */
+    TEXT_LINES,   /* of the text that is held; 0: there is none */
+    TEXT_TS,      /* when it was written; of its last line: */
+    TEXT_INDEX,   /* the index, */
     TEXT_BLANKS,  /* the blanks that were cut from its end, */
-    TEXT_GOES_ON, /* and whether the next one is the rest of it */
-    TEXT_IS_SEEN, /* it is not blank */
+    TEXT_GOES_ON, /* whether the next one is the rest of it */
+    TEXT_IS_SEEN, /* not all of it is blank */
 };
 
 static struct view
@@ -48,7 +49,7 @@ put_text(struct play_out *o)
     if (o->state[TEXT_IS_SEEN])
         put(o, &e, o->state[TEXT_TS]);
     buf_clear(&o->held);
-    o->state[TEXT_IS_SEEN] = o->state[TEXT_GOES_ON] = 0;
+    o->state[TEXT_LINES] = o->state[TEXT_IS_SEEN] = 0;
 }
 
 static void
@@ -68,7 +69,8 @@ begin(struct play_out *o)
 static bool
 joins(struct play_out *o, const struct play_item *item)
 {
-    if (!o->state[TEXT_GOES_ON] || item->index != o->state[TEXT_INDEX] + 1)
+    if (!o->state[TEXT_LINES] || !o->state[TEXT_GOES_ON] || o->held.n > TEXT_MAX ||
+        item->index != o->state[TEXT_INDEX] + 1)
         return false;
     for (uint64_t i = 0; i < o->state[TEXT_BLANKS]; i++)
         buf_puts(&o->held, " ");
@@ -80,12 +82,10 @@ hold_line(struct play_out *o, const struct play_item *item)
 {
     const struct term_line *line = item->line;
     uint64_t ts_ns = item->ts_ns ? item->ts_ns : o->state[LAST_TS];
-    bool is_empty = !o->state[TEXT_TS], is_rest = !is_empty && joins(o, item);
-    if (!is_rest && (ts_ns != o->state[TEXT_TS] || o->held.n > TEXT_MAX)) {
+    bool is_rest = joins(o, item);
+    if (!is_rest && (ts_ns != o->state[TEXT_TS] || o->held.n > TEXT_MAX))
         put_text(o);
-        is_empty = true;
-    }
-    if (!is_rest && !is_empty)
+    if (!is_rest && o->state[TEXT_LINES]++)
         buf_puts(&o->held, "\n");
     buf_append(&o->held, item->text.p, item->text.n);
     unsigned width = line->is_alternate ? line->row_cols : o->about->cols;
@@ -133,7 +133,6 @@ item(struct play_out *o, const struct play_item *item)
         return;
     }
     put_text(o);
-    o->state[TEXT_TS] = 0;
     if (item->kind == PLAY_ITEM_SNAPSHOT)
         put_snapshot(o, item);
     else

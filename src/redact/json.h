@@ -3,8 +3,8 @@
  * json.h -- secrets out of a JSON value.
  *
  * It is masked as it stands, where names tell of values ("api_key":"…"), and then string
- * by string without their escapes, which may stand in a secret or right before one
- * ("\nghp_…"). What had nothing to hide stays byte by byte.
+ * by string without their escapes, which may stand in a secret or around one
+ * ("PASSWORD=\u0027…\u0027"). What had nothing to hide stays byte by byte.
  */
 #ifndef REDACT_JSON_H
 #define REDACT_JSON_H

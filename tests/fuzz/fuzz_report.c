@@ -13,6 +13,7 @@
 #include "fuzz/term_input.h"
 #include "play/report.h"
 #include "term/width.h"
+#include "turn/line.h"
 
 static void
 take_events(struct view *in, struct play_events *ret)
@@ -312,6 +313,22 @@ check_html(struct buf *out)
     check_txt(out);
 }
 
+/* A stream of JSON, one object a line, each of which is an event. */
+static void
+check_events(struct buf *out)
+{
+    AUTO(buf) texts = { 0 };
+    for (size_t i = 0, n; i < out->n; i += n + 1) {
+        const uint8_t *end = memchr(out->p + i, '\n', out->n - i);
+        CHECK(end);
+        n = (size_t)(end - (out->p + i));
+        struct turn_event e;
+        struct turn_stamp at;
+        CHECK(!turn_line_read((struct view){ out->p + i, n }, &texts, &e, &at));
+        CHECK((e.type == TURN_SESSION) == !i);
+    }
+}
+
 /* -- all -- */
 
 static const struct {
@@ -320,7 +337,7 @@ static const struct {
 } formats[] = {
     { "md", check_md },     { "json", check_json },          { "csv", check_csv },
     { "txt", check_txt },   { "ansi", check_txt },           { "html", check_html },
-    { "ruled", check_txt }, { "branch-points", check_json },
+    { "ruled", check_txt }, { "branch-points", check_json }, { "events", check_events },
 };
 
 static int

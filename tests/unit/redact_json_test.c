@@ -21,11 +21,12 @@ check(struct redact *r, const char *sample, const char *want)
 }
 
 static void
-a_secret_behind_an_escape_is_masked(void **state)
+a_secret_between_escapes_is_masked(void **state)
 {
-    check(*state, "{\"a\":\"x\\n<ghp>\\n\",\"b\":[1]}",
-          "{\"a\":\"x\\u000a[REDACTED:github-pat]\\u000a\",\"b\":[1]}");
-    check(*state, "[\"\\t<ghp>\"]", "[\"\\u0009[REDACTED:github-pat]\"]");
+    check(*state, "{\"c\":\"PASSWORD=\\u0027hunter2hunter9Q\\u0027\\n\",\"b\":[1]}",
+          "{\"c\":\"PASSWORD='[REDACTED:password-assignment]'\\u000a\",\"b\":[1]}");
+    check(*state, "[\"\\u0074oken: x\", \"a\\n<ghp>\\n\"]",
+          "[\"\\u0074oken: x\", \"a\\n[REDACTED:github-pat]\\n\"]");
 }
 
 static void
@@ -47,7 +48,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_secret_behind_an_escape_is_masked),
+        cmocka_unit_test(a_secret_between_escapes_is_masked),
         cmocka_unit_test(a_secret_without_escapes_is_masked),
         cmocka_unit_test(what_has_nothing_to_hide_stays),
     };

@@ -306,6 +306,25 @@ rules_are_of_one_line(void **state)
 }
 
 static void
+events_are_one_object_a_line(void **state)
+{
+    (void)state;
+    static const char head[] = "{\"ts_ns\":\"1700000000000000000\",\"t_ms\":0,"
+                               "\"session\":\"\",\"type\":\"session\"}\n";
+    AUTO(buf) want = { 0 };
+    buf_puts(&want, head);
+    buf_puts(&want, "{\"ts_ns\":\"1700000001500000000\",\"t_ms\":1500,\"session\":\"\","
+                    "\"type\":\"text\",\"role\":\"user\",\"text\":\"go\\u000aon\"}\n");
+    assert_event("events", PLAY_INSTRUCTION, "go\non", buf_str(&want));
+    buf_clear(&want);
+    buf_puts(&want, head);
+    buf_puts(&want, "{\"ts_ns\":\"1700000001500000000\",\"t_ms\":1500,\"session\":\"\","
+                    "\"type\":\"other\",\"name\":\"snapshot\",\"data\":{\"id\":7,"
+                    "\"label\":\"a \\\"b\\\"\",\"anchor_byte\":0}}\n");
+    assert_event("events", PLAY_SNAPSHOT, "a \"b\"", buf_str(&want));
+}
+
+static void
 unknown_formats_are_not_found(void **state)
 {
     (void)state;
@@ -362,6 +381,7 @@ main(void)
         cmocka_unit_test(md_goes_on_with_a_long_stretch),
         cmocka_unit_test(ansi_has_colours_and_links_and_nothing_else),
         cmocka_unit_test(rules_are_of_one_line),
+        cmocka_unit_test(events_are_one_object_a_line),
         cmocka_unit_test(unknown_formats_are_not_found),
         cmocka_unit_test(every_event_of_a_page_has_an_id_of_its_own),
     };
