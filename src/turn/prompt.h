@@ -20,9 +20,16 @@ enum turn_prompt_from {
 struct turn_prompt {
     enum turn_agent agent; /* TURN_AUTO: not known */
     enum turn_prompt_from from;
-    const char *text; /* of TURN_PROMPT_ARG: a word of argv, borrowed */
+    const char *text; /* of TURN_PROMPT_ARG: its first word, of argv; borrowed */
+    /* All of its words (`opencode run mend the test`), in argv; none where the text is
+     * only a part of one (`--prompt=TEXT`). */
+    const char *const *words;
+    size_t word_count;
 };
 
 struct turn_prompt turn_prompt(size_t argc, const char *const *argv);
+/* Appends the prompt of TURN_PROMPT_ARG as the agent sees it: its words with blanks
+ * between them. */
+int turn_prompt_text(const struct turn_prompt *p, struct buf *out);
 
 #endif

@@ -13,12 +13,11 @@
 
 /* Zeroed it is ready for use. */
 struct turn_totals {
-    struct turn_usage done;    /* of all that is done; zero at first */
-    struct turn_usage message; /* of the message that is open */
-    struct turn_usage since;   /* of the messages since the last DONE, without the open */
-    struct buf id;             /* of that message */
-    uint64_t calls;            /* messages of the model */
-    bool is_known;             /* something was told at all */
+    struct turn_usage done;  /* of all that is done */
+    struct turn_usage since; /* of the messages since the last DONE */
+    struct buf recent;       /* the latest of these, and what was told of each */
+    uint64_t calls;          /* messages of the model */
+    bool is_known;           /* something was told at all */
 };
 
 int turn_totals_add(struct turn_totals *t, const struct turn_event *e);

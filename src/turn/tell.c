@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* tell.c -- what the decoders of formats do all the time. */
+#include "turn/tell_priv.h"
+
+#include <string.h>
+
+enum { CALLS_MAX = 1 << 20 }; /* bytes of ids and names */
+
+struct view
+turn_text(struct turn_state *s, size_t room, struct view value)
+{
+    struct buf *b = &s->text[room];
+    buf_clear(b);
+    (void)turn_str(value, b);
+    return (struct view){ b->p, b->n };
+}
+
+int
+turn_tell(struct turn_state *s, const struct turn_sink *to, const struct turn_event *e)
+{
+    for (size_t i = 0; i < sizeof(s->text) / sizeof(s->text[0]); i++)
+        if (s->text[i].failed)
+            return s->text[i].failed;
+    return to->fn(to->ctx, e);
+}
+
+int
+turn_other(struct turn_state *s, struct view type, struct view kind,
+           struct view *ret_other)
+{
+    struct buf *b = &s->text[3];
+    buf_clear(b);
+    (void)turn_str(type, b);
+    if (kind.n) {
+        (void)buf_puts(b, "/");
+        (void)turn_str(kind, b);
+    }
+    *ret_other = (struct view){ b->p, b->n };
+    return b->failed;
+}
+
+bool
+turn_says(struct view text, const char *word)
+{
+    return strlen(word) == text.n && !memcmp(word, text.p, text.n);
+}
+
+/* -- tool calls: the two lengths, then the id and the name -- */
+
+struct call {
+    size_t at, size; /* in s->calls */
+    struct view id, name;
+};
+
+static bool
+next_call(const struct buf *calls, struct call *c)
+{
+    uint32_t n[2];
+    c->at += c->size;
+    if (c->at == calls->n)
+        return false;
+    memcpy(n, calls->p + c->at, sizeof(n));
+    c->id = (struct view){ calls->p + c->at + sizeof(n), n[0] };
+    c->name = (struct view){ c->id.p + n[0], n[1] };
+    c->size = sizeof(n) + n[0] + n[1];
+    return true;
+}
+
+int
+turn_call_open(struct turn_state *s, struct view id, struct view name)
+{
+    if (id.n > CALLS_MAX / 4 || name.n > CALLS_MAX / 4)
+        return 0;
+    if (s->calls.n + id.n + name.n > CALLS_MAX)
+        buf_clear(&s->calls);
+    uint32_t n[2] = { (uint32_t)id.n, (uint32_t)name.n };
+    int r = buf_reserve(&s->calls, sizeof(n) + id.n + name.n);
+    if (r < 0)
+        return r;
+    (void)buf_append(&s->calls, n, sizeof(n));
+    (void)buf_append(&s->calls, id.p, id.n);
+    return buf_append(&s->calls, name.p, name.n);
+}
+
+bool
+turn_call_close(struct turn_state *s, struct view id, struct buf *name)
+{
+    struct call c = { 0 };
+    while (next_call(&s->calls, &c)) {
+        if (c.id.n != id.n || (id.n && memcmp(c.id.p, id.p, id.n)))
+            continue;
+        if (name)
+            (void)buf_append(name, c.name.p, c.name.n);
+        uint8_t *at = s->calls.p + c.at;
+        memmove(at, at + c.size, s->calls.n - c.at - c.size);
+        s->calls.n -= c.size;
+        return true;
+    }
+    return false;
+}

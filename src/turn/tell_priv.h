@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* tell_priv.h -- what the decoders of formats do all the time. */
+#ifndef TURN_TELL_PRIV_H
+#define TURN_TELL_PRIV_H
+
+#include "turn/fields_priv.h"
+#include "turn/format_priv.h"
+
+/* A raw string without its quotes and escapes; empty for what is none. It lies in
+ * s->text[room], until that is used again. */
+struct view turn_text(struct turn_state *s, size_t room, struct view value);
+/* Hands the event over, unless a text of it did not fit into the memory. */
+int turn_tell(struct turn_state *s, const struct turn_sink *to,
+              const struct turn_event *e);
+/* What an event that is not known is called: "type", or "type/kind". Uses s->text[3]. */
+int turn_other(struct turn_state *s, struct view type, struct view kind,
+               struct view *ret_other);
+/* Does the text of a view say so? */
+bool turn_says(struct view text, const char *word);
+
+/* -- tool calls that are open, in s->calls -- */
+
+/* Too many of them: all are forgotten, and a result may then tell its call again. */
+int turn_call_open(struct turn_state *s, struct view id, struct view name);
+/* Closes it. Its name is appended to `name` (may be NULL). False: it was not open. */
+bool turn_call_close(struct turn_state *s, struct view id, struct buf *name);
+
+#endif

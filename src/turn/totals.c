@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* totals.c -- what a session has used, of its events. */
+#include "turn/totals.h"
+
+#include <string.h>
+
+/* Agents within agents take turns, so that the lines of a message need not follow each
+ * other; but they are close. */
+enum { RECENT_MAX = 64, ID_MAX = 128 };
+
+struct message {
+    size_t id_size;
+    uint8_t id[ID_MAX];
+    struct turn_usage usage;
+};
+
+enum { FIELDS = 4 };
+
+static uint64_t *
+field(struct turn_usage *u, size_t i)
+{
+    uint64_t *const fields[FIELDS] = { &u->input_tokens, &u->output_tokens,
+                                       &u->cache_creation_tokens, &u->cache_read_tokens };
+    return fields[i];
+}
+
+static uint64_t
+plus(uint64_t a, uint64_t b)
+{
+    return a >= TURN_UNKNOWN - 1 - b ? TURN_UNKNOWN - 1 : a + b;
+}
+
+static bool
+is_told(struct turn_usage u)
+{
+    bool told = false;
+    for (size_t i = 0; i < FIELDS; i++)
+        told = told || *field(&u, i) != TURN_UNKNOWN;
+    return told;
+}
+
+/* The message of that id among the latest, else a new one. NULL: out of memory. */
+static struct message *
+message_of(struct turn_totals *t, struct view id)
+{
+    struct message *m = (struct message *)(void *)t->recent.p;
+    size_t count = t->recent.n / sizeof(*m);
+    bool is_named = id.n > 0 && id.n <= ID_MAX;
+    for (size_t i = 0; is_named && i < count; i++)
+        if (m[i].id_size == id.n && !memcmp(m[i].id, id.p, id.n))
+            return &m[i];
+    if (count == RECENT_MAX) {
+        memmove(m, m + 1, (RECENT_MAX - 1) * sizeof(*m));
+        t->recent.n -= sizeof(*m);
+        count--;
+    }
+    if (!buf_grow(&t->recent, sizeof(*m)))
+        return NULL;
+    m = (struct message *)(void *)t->recent.p + count;
+    *m = (struct message){ .id_size = is_named ? id.n : 0 };
+    if (is_named)
+        memcpy(m->id, id.p, id.n);
+    t->calls++;
+    return m;
+}
+
+static int
+add_message(struct turn_totals *t, const struct turn_event *e)
+{
+    struct turn_usage told = e->usage;
+    if (!is_told(told))
+        return 0;
+    struct message *m = message_of(t, e->id);
+    if (!m)
+        return t->recent.failed;
+    t->is_known = true;
+    for (size_t i = 0; i < FIELDS; i++) {
+        uint64_t now = *field(&told, i), *before = field(&m->usage, i);
+        if (now == TURN_UNKNOWN || now <= *before)
+            continue;
+        *field(&t->since, i) = plus(*field(&t->since, i), now - *before);
+        *before = now;
+    }
+    return 0;
+}
+
+static void
+close_all(struct turn_totals *t, const struct turn_event *e)
+{
+    struct turn_usage told = e->usage;
+    t->is_known = t->is_known || is_told(told);
+    for (size_t i = 0; i < FIELDS; i++) {
+        uint64_t of_done = *field(&told, i), summed = *field(&t->since, i);
+        uint64_t *done = field(&t->done, i);
+        *done = plus(*done, of_done == TURN_UNKNOWN ? summed : of_done);
+    }
+    t->since = (struct turn_usage){ 0 };
+    buf_clear(&t->recent);
+}
+
+int
+turn_totals_add(struct turn_totals *t, const struct turn_event *e)
+{
+    if (e->type == TURN_USAGE)
+        return add_message(t, e);
+    if (e->type == TURN_DONE)
+        close_all(t, e);
+    return 0;
+}
+
+struct turn_usage
+turn_totals_usage(const struct turn_totals *t)
+{
+    struct turn_usage sum = t->done, since = t->since;
+    if (!t->is_known)
+        return TURN_NO_USAGE;
+    for (size_t i = 0; i < FIELDS; i++)
+        *field(&sum, i) = plus(*field(&sum, i), *field(&since, i));
+    return sum;
+}
+
+void
+turn_totals_release(struct turn_totals *t)
+{
+    buf_release(&t->recent);
+    *t = (struct turn_totals){ 0 };
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* turn_totals_test.c -- what a session has used, of its events. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "turn/totals.h"
+
+static void
+add(struct turn_totals *t, enum turn_type type, const char *id, struct turn_usage usage)
+{
+    struct turn_event e = turn_event(type);
+    e.id = (struct view){ (const uint8_t *)id, strlen(id) };
+    e.usage = usage;
+    assert_int_equal(turn_totals_add(t, &e), 0);
+}
+
+static void
+assert_usage(const struct turn_totals *t, struct turn_usage want)
+{
+    struct turn_usage got = turn_totals_usage(t);
+    assert_int_equal(got.input_tokens, want.input_tokens);
+    assert_int_equal(got.output_tokens, want.output_tokens);
+    assert_int_equal(got.cache_creation_tokens, want.cache_creation_tokens);
+    assert_int_equal(got.cache_read_tokens, want.cache_read_tokens);
+}
+
+static void
+nothing_told_is_not_zero(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    assert_usage(&t, TURN_NO_USAGE);
+    add(&t, TURN_USAGE, "a", TURN_NO_USAGE);
+    add(&t, TURN_DONE, "", TURN_NO_USAGE);
+    assert_usage(&t, TURN_NO_USAGE);
+    assert_int_equal(t.calls, 0);
+    turn_totals_release(&t);
+}
+
+static void
+lines_of_one_message_count_once_with_their_largest_values(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    add(&t, TURN_USAGE, "a", (struct turn_usage){ 1200, 1, 300, 0 });
+    add(&t, TURN_USAGE, "a", (struct turn_usage){ 1200, 57, 300, 0 });
+    add(&t, TURN_USAGE, "a", (struct turn_usage){ 1200, 1, 300, 0 });
+    add(&t, TURN_USAGE, "b", (struct turn_usage){ 10, 2, TURN_UNKNOWN, 4 });
+    assert_usage(&t, (struct turn_usage){ 1210, 59, 300, 4 });
+    assert_int_equal(t.calls, 2);
+    turn_totals_release(&t);
+}
+
+static void
+messages_of_agents_within_agents_may_take_turns(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    for (int i = 0; i < 3; i++) {
+        add(&t, TURN_USAGE, "a", (struct turn_usage){ 10, 1, 0, 0 });
+        add(&t, TURN_USAGE, "b", (struct turn_usage){ 20, 2, 0, 0 });
+    }
+    assert_usage(&t, (struct turn_usage){ 30, 3, 0, 0 });
+    assert_int_equal(t.calls, 2);
+    turn_totals_release(&t);
+}
+
+static void
+messages_without_an_id_are_each_their_own(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    add(&t, TURN_USAGE, "", (struct turn_usage){ 10, 1, 0, 0 });
+    add(&t, TURN_USAGE, "", (struct turn_usage){ 10, 1, 0, 0 });
+    assert_usage(&t, (struct turn_usage){ 20, 2, 0, 0 });
+    assert_int_equal(t.calls, 2);
+    turn_totals_release(&t);
+}
+
+static void
+the_end_of_an_answer_is_the_truth_of_it(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    add(&t, TURN_USAGE, "a", (struct turn_usage){ 10, 1, 0, 0 });
+    add(&t, TURN_DONE, "", (struct turn_usage){ 15, 9, 3, TURN_UNKNOWN });
+    assert_usage(&t, (struct turn_usage){ 15, 9, 3, 0 });
+    add(&t, TURN_USAGE, "a", (struct turn_usage){ 100, 10, 0, 7 });
+    assert_usage(&t, (struct turn_usage){ 115, 19, 3, 7 });
+    add(&t, TURN_DONE, "", TURN_NO_USAGE);
+    assert_usage(&t, (struct turn_usage){ 115, 19, 3, 7 });
+    assert_int_equal(t.calls, 2);
+    turn_totals_release(&t);
+}
+
+static void
+many_messages_are_summed_in_little_memory(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    char id[200];
+    for (int i = 0; i < 10000; i++) {
+        (void)snprintf(id, sizeof(id), "msg_%d", i);
+        add(&t, TURN_USAGE, id, (struct turn_usage){ 1, 2, 3, 4 });
+    }
+    assert_usage(&t, (struct turn_usage){ 10000, 20000, 30000, 40000 });
+    assert_true(t.recent.cap < 64 << 10);
+    memset(id, 'x', sizeof(id) - 1);
+    id[sizeof(id) - 1] = 0;
+    add(&t, TURN_USAGE, id, (struct turn_usage){ 1, 0, 0, 0 });
+    assert_int_equal(turn_totals_usage(&t).input_tokens, 10001);
+    turn_totals_release(&t);
+}
+
+static void
+numbers_beyond_all_do_not_wrap(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    add(&t, TURN_USAGE, "a", (struct turn_usage){ TURN_UNKNOWN - 2, 1, 0, 0 });
+    add(&t, TURN_USAGE, "b", (struct turn_usage){ TURN_UNKNOWN - 2, 1, 0, 0 });
+    add(&t, TURN_DONE, "", TURN_NO_USAGE);
+    add(&t, TURN_USAGE, "c", (struct turn_usage){ TURN_UNKNOWN - 1, 1, 0, 0 });
+    assert_usage(&t, (struct turn_usage){ TURN_UNKNOWN - 1, 3, 0, 0 });
+    turn_totals_release(&t);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_told_is_not_zero),
+        cmocka_unit_test(lines_of_one_message_count_once_with_their_largest_values),
+        cmocka_unit_test(messages_of_agents_within_agents_may_take_turns),
+        cmocka_unit_test(messages_without_an_id_are_each_their_own),
+        cmocka_unit_test(the_end_of_an_answer_is_the_truth_of_it),
+        cmocka_unit_test(many_messages_are_summed_in_little_memory),
+        cmocka_unit_test(numbers_beyond_all_do_not_wrap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
