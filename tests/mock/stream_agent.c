@@ -316,22 +316,25 @@ talk(struct options *o)
 
 /* -- prompts -- */
 
-/* The text of {"type":"user","message":{"content":…}}: what stands behind the last "text"
- * or "content" that is a string. */
+/* The string of that key, wherever it stands; false: there is none. */
+static bool
+string_of(const char *line, const char *key, struct buf *out)
+{
+    const char *at = strstr(line, key), *end = line + strlen(line);
+    if (!at)
+        return false;
+    struct json_in in = { .p = (const uint8_t *)at + strlen(key),
+                          .end = (const uint8_t *)end };
+    return json_in_peek(&in) == '"' && json_in_str(&in, out);
+}
+
+/* The text of {"type":"user","message":{"content":…}}, which is a string or has blocks.
+ */
 static void
 prompt_of(const char *line, struct buf *out)
 {
-    const char *at = strstr(line, "\"text\":\"");
-    size_t key = strlen("\"text\":");
-    if (!at) {
-        at = strstr(line, "\"content\":\"");
-        key = strlen("\"content\":");
-    }
-    if (!at)
-        return;
-    struct json_in in = { .p = (const uint8_t *)at + key,
-                          .end = (const uint8_t *)line + strlen(line) };
-    (void)json_in_str(&in, out);
+    if (!string_of(line, "\"text\":", out))
+        (void)string_of(line, "\"content\":", out);
 }
 
 static void

@@ -82,6 +82,12 @@ claude_takes_its_prompt_before_or_behind_options(void **state)
           TURN_PROMPT_LINES, NULL },
         { "claude|-p|--input-format=stream-json", TURN_CLAUDE, TURN_PROMPT_LINES, NULL },
         { "claude|-p|--input-format|text|x", TURN_CLAUDE, TURN_PROMPT_ARG, "x" },
+        { "claude|-p|--input-format|stream-json|x", TURN_CLAUDE, TURN_PROMPT_LINES,
+          NULL },
+        { "claude|-p|-d|x", TURN_CLAUDE, TURN_PROMPT_STDIN, NULL },
+        /* not on a terminal it prints without being asked to */
+        { "claude|x", TURN_CLAUDE, TURN_PROMPT_ARG, "x" },
+        { "claude", TURN_CLAUDE, TURN_PROMPT_STDIN, NULL },
         { "claude|--version", TURN_CLAUDE, TURN_PROMPT_NONE, NULL },
         { "claude|mcp|list", TURN_CLAUDE, TURN_PROMPT_NONE, NULL },
     };

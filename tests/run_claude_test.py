@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""run_claude_test.py -- `ahr run` with the real claude. usage: run_claude_test.py AHR
+
+Only on request (AHR_TEST_CLAUDE=1), and where claude (npm @anthropic-ai/claude-code) is on PATH. It
+has an empty HOME, an environment without anything of ours or the user's, and a stand-in for its API.
+"""
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support.ahr import Ahr
+from support.model_api import ModelApi, refusal, text, tool
+from support.tap import Skip, run, test
+
+AHR = sys.argv[1]
+STREAM = ("--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits")
+
+
+def needs_claude():
+    if not shutil.which("claude"):
+        raise Skip("no claude on PATH")
+    if not os.environ.get("AHR_TEST_CLAUDE"):
+        raise Skip("AHR_TEST_CLAUDE=1 asks for it")
+
+
+def scrub(a, api):
+    """Nothing of the caller's reaches the agent, and the agent reaches nothing but the stand-in."""
+    home = a.env["HOME"]
+    a.env = {
+        "PATH": os.environ["PATH"], "HOME": home, "TERM": "dumb", "LANG": "C.UTF-8",
+        "AHR_UPKEEP": "off", "AHR_HOME": str(a.dir / "library"),
+        "ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": "not-a-key",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1", "NO_PROXY": "127.0.0.1",
+    }
+
+
+def kept(a, name):
+    """io.log and metadata.json of a run."""
+    folder = a.dir / ".ahr" / "sessions" / name
+    lines = [json.loads(line) for line in (folder / "io.log").read_text().splitlines()]
+    return lines, json.loads((folder / "metadata.json").read_text())
+
+
+def contents(lines, direction):
+    return [line["content"] for line in lines if line["direction"] == direction]
+
+
+@test
+def a_session_with_a_tool_and_a_refusal_is_kept_whole():
+    needs_claude()
+    with Ahr(AHR) as a:
+        path = a.dir / "hello.txt"
+        script = [tool("Write", {"file_path": str(path), "content": "hello\n"}), refusal(429),
+                  text("All is well.")]
+        with ModelApi(script) as api:
+            scrub(a, api)
+            shown = a.ok("run", "--name", "real", "--", "claude", "-p", "Write hello.txt",
+                         *STREAM, timeout=120).decode()
+            assert len(api.requests) == 3, len(api.requests)
+        assert path.read_text() == "hello\n"
+        for part in ("[session] ", "I'll call a tool.", "[tool] Write", "[result] ", "All is well.",
+                     "[done] success"):
+            assert part in shown, (part, shown)
+        assert shown.count("All is well.") == 1, shown
+        lines, metadata = kept(a, "real")
+        assert contents(lines, "in") == ["Write hello.txt"], lines
+        assert "All is well." in contents(lines, "out"), lines
+        assert metadata["status"] == "completed", metadata
+        assert metadata["agent"] == "claude", metadata
+        assert any(p.endswith("hello.txt") for p in metadata["artifacts_produced"]), metadata
+        # two messages of 100 tokens, 20 of them written to the cache and 30 read from it beside that
+        assert metadata["usage"]["input_tokens"] == 200, metadata
+        assert metadata["usage"]["output_tokens"] == 20, metadata
+
+
+@test
+def pieces_are_shown_once():
+    needs_claude()
+    with Ahr(AHR) as a, ModelApi([text("It is told in pieces.")]) as api:
+        scrub(a, api)
+        shown = a.ok("run", "--name", "pieces", "--", "claude", "-p", "Tell", *STREAM,
+                     "--include-partial-messages", timeout=120).decode()
+        assert shown.count("It is told in pieces.") == 1, shown
+        lines, _ = kept(a, "pieces")
+        whole = [line for line in lines if line["direction"] == "out" and not line.get("partial")]
+        assert [w["content"] for w in whole].count("It is told in pieces.") == 1, whole
+
+
+@test
+def a_prompt_on_stdin_is_the_first_message():
+    needs_claude()
+    with Ahr(AHR) as a, ModelApi([text("Heard.")]) as api:
+        scrub(a, api)
+        a.ok("run", "--name", "stdin", "--", "claude", "-p", *STREAM, input=b"From a pipe",
+             timeout=120)
+        lines, _ = kept(a, "stdin")
+        assert contents(lines, "in")[0].rstrip("\n") == "From a pipe", lines
+        assert "Heard." in contents(lines, "out"), lines
+
+
+run()
