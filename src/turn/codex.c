@@ -4,7 +4,7 @@
  *
  * As codex-rs/exec/src/exec_events.rs has it (08a1f30, 2026; and a stream of it in the
  * fixtures): a thread has turns, a turn has items, and an item is started, updated and
- * completed. The form of 2025, {"id","msg":{"type":…}}, is not told apart.
+ * completed. Lines of the older form, {"id","msg":{"type":…}}, are kept as they are.
  */
 #include <limits.h>
 #include <string.h>

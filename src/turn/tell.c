@@ -30,7 +30,8 @@ turn_other(struct turn_state *s, struct view type, struct view kind,
 {
     struct buf *b = &s->text[3];
     buf_clear(b);
-    (void)turn_str(type, b);
+    if (!turn_str(type, b))
+        (void)buf_puts(b, "untyped");
     if (kind.n) {
         (void)buf_puts(b, "/");
         (void)turn_str(kind, b);

@@ -12,7 +12,8 @@ struct view turn_text(struct turn_state *s, size_t room, struct view value);
 /* Hands the event over, unless a text of it did not fit into the memory. */
 int turn_tell(struct turn_state *s, const struct turn_sink *to,
               const struct turn_event *e);
-/* What an event that is not known is called: "type", or "type/kind". Uses s->text[3]. */
+/* What an event that is not known is called: "type", or "type/kind"; never
+ * nothing, or it would be lost. Uses s->text[3]. */
 int turn_other(struct turn_state *s, struct view type, struct view kind,
                struct view *ret_other);
 /* Does the text of a view say so? */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -296,6 +297,16 @@ alternate(const struct options *o)
     }
 }
 
+/* Whatever was made of the signal before us, and without a core file. */
+static void
+kill_self(int sig)
+{
+    const struct rlimit none = { 0, 0 };
+    (void)setrlimit(RLIMIT_CORE, &none);
+    (void)signal(sig, SIG_DFL);
+    (void)raise(sig);
+}
+
 static void
 talk(struct options *o)
 {
@@ -307,7 +318,7 @@ talk(struct options *o)
     for (uint64_t n = 1; n <= o->messages; n++) {
         message(o, n);
         if (o->kill_signal && n == deadly)
-            (void)raise(o->kill_signal);
+            kill_self(o->kill_signal);
         pause_us(o->has_delay ? o->delay : rng_below(&state, 2000));
     }
     speech_end(&o->speech, token(o, o->messages, tok));

@@ -216,6 +216,7 @@ items_of_codex(void **unused)
           "}",
           "other item.started/agent_message\n" },
         { "{\"type\":\"thread.paused\"}", "other thread.paused\n" },
+        { "{\"id\":\"0\",\"msg\":{\"type\":\"agent_message\"}}", "other untyped\n" },
         { "{\"type\":\"item.completed\"}", "other item.completed\n" },
         { "{\"type\":\"item.completed\",\"item\":7}", "other item.completed\n" },
     };
