@@ -88,7 +88,7 @@ turn_call_close(struct turn_state *s, struct view id, struct buf *name)
 {
     struct call c = { 0 };
     while (next_call(&s->calls, &c)) {
-        if (c.id.n != id.n || (id.n && memcmp(c.id.p, id.p, id.n)))
+        if (c.id.n != id.n || (id.n && memcmp(c.id.p, id.p, id.n) != 0))
             continue;
         if (name)
             (void)buf_append(name, c.name.p, c.name.n);

@@ -37,7 +37,7 @@ check(const struct line *l)
     struct buf text = { 0 };
     assert_int_equal(turn_prompt_text(&p, &text), 0);
     if (p.agent != l->agent || p.from != l->from ||
-        strcmp(buf_str(&text), l->text ? l->text : ""))
+        strcmp(buf_str(&text), l->text ? l->text : "") != 0)
         fail_msg("%s: agent %d, from %d, prompt \"%s\"", l->words, (int)p.agent,
                  (int)p.from, buf_str(&text));
     assert_int_equal(p.text != NULL, l->from == TURN_PROMPT_ARG);
