@@ -83,15 +83,15 @@ mcp_reply(const struct item *i, struct buf *out)
     struct view message = { 0 }, content = { 0 }, block;
     const struct turn_field error[] = { { "message", &message } };
     const struct turn_field result[] = { { "content", &content } };
-    if (turn_fields(i->error, error, 1))
+    if (turn_known_fields(i->error, error, 1))
         (void)turn_str(message, out);
-    (void)turn_fields(i->result, result, 1);
+    (void)turn_known_fields(i->result, result, 1);
     while (turn_next(&content, &block)) {
         struct view text = { 0 };
         const struct turn_field wanted[] = { { "text", &text } };
         if (out->n)
             (void)buf_puts(out, "\n");
-        if (!turn_fields(block, wanted, 1) || !turn_str(text, out))
+        if (!turn_known_fields(block, wanted, 1) || !turn_str(text, out))
             (void)buf_append(out, block.p, block.n);
     }
 }
@@ -104,7 +104,7 @@ list_of_todos(struct view items, struct buf *out)
         struct view text = { 0 }, completed = { 0 };
         const struct turn_field wanted[] = { { "text", &text },
                                              { "completed", &completed } };
-        (void)turn_fields(one, wanted, 2);
+        (void)turn_known_fields(one, wanted, 2);
         (void)buf_puts(out, out->n ? "\n" : "");
         (void)buf_puts(out, turn_is_true(completed) ? "[x] " : "[ ] ");
         (void)turn_str(text, out);
@@ -147,7 +147,7 @@ static int
 tool(struct turn_state *s, const struct item *i, enum phase phase,
      const struct turn_sink *to)
 {
-    struct view id = turn_text(s, 0, i->id);
+    struct view id = turn_text(i->id, &s->text[0]);
     bool was_open = turn_call_close(s, id, NULL);
     int r = 0;
     if (phase != COMPLETED) {
@@ -196,8 +196,8 @@ say(struct turn_state *s, enum turn_type type, const struct item *i,
 {
     struct turn_event e = turn_event(type);
     if (type != TURN_ERROR)
-        e.id = turn_text(s, 0, i->id);
-    e.text = turn_text(s, 1, type == TURN_ERROR ? i->message : i->text);
+        e.id = turn_text(i->id, &s->text[0]);
+    e.text = turn_text(type == TURN_ERROR ? i->message : i->text, &s->text[1]);
     return turn_tell(s, to, &e);
 }
 
@@ -224,7 +224,7 @@ item(struct turn_state *s, struct view object, enum phase phase, struct view typ
         { "query", &i.query },
         { "items", &i.items },
     };
-    (void)turn_fields(object, fields, sizeof(fields) / sizeof(fields[0]));
+    (void)turn_known_fields(object, fields, sizeof(fields) / sizeof(fields[0]));
     /* A search may learn what it searches for only when it is done. */
     bool is_late = turn_is(i.type, "web_search") && phase != COMPLETED;
     enum kind kind = is_late ? OTHER : kind_of(&i);
@@ -260,7 +260,7 @@ usage_of(struct view object)
         { "output_tokens", &output },
     };
     struct turn_usage u = TURN_NO_USAGE;
-    if (!turn_fields(object, fields, 4))
+    if (!turn_known_fields(object, fields, 4))
         return u;
     u.input_tokens = turn_u64(input, TURN_UNKNOWN);
     u.cache_read_tokens = turn_u64(cached, TURN_UNKNOWN);
@@ -290,7 +290,7 @@ static int
 fail(struct turn_state *s, struct view message, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_ERROR);
-    e.text = turn_text(s, 1, message);
+    e.text = turn_text(message, &s->text[1]);
     struct buf *last = &s->message;
     if (last->n && last->n == e.text.n && !memcmp(last->p, e.text.p, last->n))
         return 0;
@@ -304,7 +304,7 @@ failed(struct turn_state *s, struct view error, const struct turn_sink *to)
 {
     struct view message = { 0 };
     const struct turn_field fields[] = { { "message", &message } };
-    (void)turn_fields(error, fields, 1);
+    (void)turn_known_fields(error, fields, 1);
     int r = fail(s, message, to);
     if (r < 0)
         return r;
@@ -319,7 +319,7 @@ static int
 session(struct turn_state *s, struct view id, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_SESSION);
-    e.id = turn_text(s, 0, id);
+    e.id = turn_text(id, &s->text[0]);
     return turn_tell(s, to, &e);
 }
 
@@ -333,7 +333,7 @@ decode(struct turn_state *s, struct view object, const struct turn_sink *to,
         { "type", &type },   { "thread_id", &thread }, { "item", &its_item },
         { "usage", &usage }, { "error", &error },      { "message", &message },
     };
-    (void)turn_fields(object, fields, sizeof(fields) / sizeof(fields[0]));
+    (void)turn_known_fields(object, fields, sizeof(fields) / sizeof(fields[0]));
     if (turn_is(type, "item.completed"))
         return item(s, its_item, COMPLETED, type, to, ret_other);
     if (turn_is(type, "item.started"))

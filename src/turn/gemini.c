@@ -31,7 +31,7 @@ read_line(struct view object, struct line *l)
         { "error", &l->error },        { "severity", &l->severity },
         { "message", &l->message },    { "stats", &l->stats },
     };
-    (void)turn_fields(object, fields, sizeof(fields) / sizeof(fields[0]));
+    (void)turn_known_fields(object, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 /* Other agents use some of these words too, but not with these fields. */
@@ -66,7 +66,7 @@ piece(struct turn_state *s, const struct line *l, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_TEXT);
     e.is_partial = true;
-    e.text = turn_text(s, 0, l->content);
+    e.text = turn_text(l->content, &s->text[0]);
     int r = s->said.n + e.text.n > SAID_MAX ? whole(s, to) : 0;
     if (r < 0 || !e.text.n)
         return r;
@@ -80,7 +80,7 @@ message(struct turn_state *s, const struct line *l, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_TEXT);
     e.is_user = turn_is(l->role, "user");
-    e.text = turn_text(s, 0, l->content);
+    e.text = turn_text(l->content, &s->text[0]);
     return turn_tell(s, to, &e);
 }
 
@@ -88,8 +88,8 @@ static int
 session(struct turn_state *s, const struct line *l, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_SESSION);
-    e.id = turn_text(s, 0, l->session);
-    e.model = turn_text(s, 1, l->model);
+    e.id = turn_text(l->session, &s->text[0]);
+    e.model = turn_text(l->model, &s->text[1]);
     return turn_tell(s, to, &e);
 }
 
@@ -97,8 +97,8 @@ static int
 call(struct turn_state *s, const struct line *l, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_TOOL_CALL);
-    e.id = turn_text(s, 0, l->tool_id);
-    e.name = turn_text(s, 1, l->tool_name);
+    e.id = turn_text(l->tool_id, &s->text[0]);
+    e.name = turn_text(l->tool_name, &s->text[1]);
     e.json = l->parameters;
     int r = turn_call_open(s, e.id, e.name);
     return r < 0 ? r : turn_tell(s, to, &e);
@@ -109,20 +109,20 @@ why(struct turn_state *s, size_t room, struct view error)
 {
     struct view text = { 0 };
     const struct turn_field fields[] = { { "message", &text } };
-    (void)turn_fields(error, fields, 1);
-    return turn_text(s, room, text);
+    (void)turn_known_fields(error, fields, 1);
+    return turn_text(text, &s->text[room]);
 }
 
 static int
 result(struct turn_state *s, const struct line *l, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_TOOL_RESULT);
-    e.id = turn_text(s, 0, l->tool_id);
+    e.id = turn_text(l->tool_id, &s->text[0]);
     buf_clear(&s->text[1]);
     if (turn_call_close(s, e.id, &s->text[1]))
         e.name = (struct view){ s->text[1].p, s->text[1].n };
     e.is_error = turn_is(l->status, "error");
-    e.text = turn_text(s, 2, l->output);
+    e.text = turn_text(l->output, &s->text[2]);
     if (!e.text.n)
         e.text = why(s, 2, l->error);
     return turn_tell(s, to, &e);
@@ -133,7 +133,7 @@ error(struct turn_state *s, const struct line *l, const struct turn_sink *to)
 {
     bool is_warning = turn_is(l->severity, "warning");
     struct turn_event e = turn_event(is_warning ? TURN_WARNING : TURN_ERROR);
-    e.text = turn_text(s, 0, l->message);
+    e.text = turn_text(l->message, &s->text[0]);
     return turn_tell(s, to, &e);
 }
 
@@ -146,7 +146,7 @@ read_stats(struct view stats, struct turn_event *e)
         { "input_tokens", &all },     { "input", &input },    { "cached", &cached },
         { "output_tokens", &output }, { "duration_ms", &ms },
     };
-    if (!turn_fields(stats, fields, sizeof(fields) / sizeof(fields[0])))
+    if (!turn_known_fields(stats, fields, sizeof(fields) / sizeof(fields[0])))
         return;
     struct turn_usage *u = &e->usage;
     u->cache_read_tokens = turn_u64(cached, TURN_UNKNOWN);
@@ -169,7 +169,7 @@ done(struct turn_state *s, const struct line *l, const struct turn_sink *to)
         return r;
     struct turn_event u = turn_event(TURN_USAGE);
     e = turn_event(TURN_DONE);
-    e.name = turn_text(s, 1, l->status);
+    e.name = turn_text(l->status, &s->text[1]);
     e.is_error = !turn_is(l->status, "success");
     read_stats(l->stats, &e);
     u.usage = e.usage;

@@ -32,8 +32,8 @@ read_line(struct view object, struct line *l)
         { "tool", &l->tool },     { "callID", &l->call },       { "state", &l->state },
         { "reason", &l->reason }, { "cost", &l->cost },         { "tokens", &l->tokens },
     };
-    (void)turn_fields(object, fields, sizeof(fields) / sizeof(fields[0]));
-    (void)turn_fields(l->part, of_part, sizeof(of_part) / sizeof(of_part[0]));
+    (void)turn_known_fields(object, fields, sizeof(fields) / sizeof(fields[0]));
+    (void)turn_known_fields(l->part, of_part, sizeof(of_part) / sizeof(of_part[0]));
 }
 
 static bool
@@ -56,7 +56,7 @@ static int
 session(struct turn_state *s, const struct line *l, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_SESSION);
-    e.id = turn_text(s, 0, l->session);
+    e.id = turn_text(l->session, &s->text[0]);
     struct buf *last = &s->session;
     if (!e.id.n || (last->n == e.id.n && !memcmp(last->p, e.id.p, last->n)))
         return 0;
@@ -70,8 +70,8 @@ say(struct turn_state *s, enum turn_type type, const struct line *l,
     const struct turn_sink *to)
 {
     struct turn_event e = turn_event(type);
-    e.id = turn_text(s, 0, l->message.n ? l->message : l->id);
-    e.text = turn_text(s, 1, l->text);
+    e.id = turn_text(l->message.n ? l->message : l->id, &s->text[0]);
+    e.text = turn_text(l->text, &s->text[1]);
     return turn_tell(s, to, &e);
 }
 
@@ -80,7 +80,7 @@ exit_code_of(struct view metadata)
 {
     struct view code = { 0 };
     const struct turn_field fields[] = { { "exit", &code } };
-    (void)turn_fields(metadata, fields, 1);
+    (void)turn_known_fields(metadata, fields, 1);
     uint64_t n = turn_u64(code, TURN_UNKNOWN);
     return n <= INT_MAX ? (int)n : -1;
 }
@@ -94,10 +94,10 @@ tool(struct turn_state *s, const struct line *l, const struct turn_sink *to)
         { "status", &status }, { "input", &input },       { "output", &output },
         { "error", &error },   { "metadata", &metadata },
     };
-    (void)turn_fields(l->state, fields, sizeof(fields) / sizeof(fields[0]));
+    (void)turn_known_fields(l->state, fields, sizeof(fields) / sizeof(fields[0]));
     struct turn_event e = turn_event(TURN_TOOL_CALL);
-    e.id = turn_text(s, 0, l->call.n ? l->call : l->id);
-    e.name = turn_text(s, 1, l->tool);
+    e.id = turn_text(l->call.n ? l->call : l->id, &s->text[0]);
+    e.name = turn_text(l->tool, &s->text[1]);
     e.json = input;
     int r = turn_call_close(s, e.id, NULL) ? 0 : turn_tell(s, to, &e);
     if (r < 0)
@@ -108,7 +108,7 @@ tool(struct turn_state *s, const struct line *l, const struct turn_sink *to)
     e.json = (struct view){ 0 };
     e.exit_code = exit_code_of(metadata);
     e.is_error = turn_is(status, "error") || e.exit_code > 0;
-    e.text = turn_text(s, 2, turn_is(status, "error") ? error : output);
+    e.text = turn_text(turn_is(status, "error") ? error : output, &s->text[2]);
     return turn_tell(s, to, &e);
 }
 
@@ -148,8 +148,8 @@ usage_of(struct view tokens)
                                          { "output", &output },
                                          { "cache", &cache } };
     const struct turn_field of_cache[] = { { "read", &read }, { "write", &write } };
-    (void)turn_fields(tokens, fields, 3);
-    (void)turn_fields(cache, of_cache, 2);
+    (void)turn_known_fields(tokens, fields, 3);
+    (void)turn_known_fields(cache, of_cache, 2);
     return (struct turn_usage){
         .input_tokens = turn_u64(input, TURN_UNKNOWN),
         .output_tokens = turn_u64(output, TURN_UNKNOWN),
@@ -169,7 +169,7 @@ static int
 step_finish(struct turn_state *s, const struct line *l, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_USAGE);
-    e.id = turn_text(s, 0, l->message);
+    e.id = turn_text(l->message, &s->text[0]);
     e.usage = usage_of(l->tokens);
     s->turns++;
     s->cost_microusd += microusd(l->cost);
@@ -179,7 +179,7 @@ step_finish(struct turn_state *s, const struct line *l, const struct turn_sink *
     e = turn_event(TURN_DONE);
     bool is_well = turn_is(l->reason, "stop");
     e.name = is_well ? (struct view){ (const uint8_t *)"success", 7 }
-                     : turn_text(s, 1, l->reason);
+                     : turn_text(l->reason, &s->text[1]);
     e.is_error = !is_well;
     e.turns = s->turns;
     e.cost_microusd = s->cost_microusd;
@@ -193,10 +193,10 @@ error(struct turn_state *s, const struct line *l, const struct turn_sink *to)
     struct view name = { 0 }, data = { 0 }, message = { 0 };
     const struct turn_field fields[] = { { "name", &name }, { "data", &data } };
     const struct turn_field of_data[] = { { "message", &message } };
-    (void)turn_fields(l->error, fields, 2);
-    (void)turn_fields(data, of_data, 1);
+    (void)turn_known_fields(l->error, fields, 2);
+    (void)turn_known_fields(data, of_data, 1);
     struct turn_event e = turn_event(TURN_ERROR);
-    e.text = turn_text(s, 0, message.n ? message : name);
+    e.text = turn_text(message.n ? message : name, &s->text[0]);
     return turn_tell(s, to, &e);
 }
 

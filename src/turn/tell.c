@@ -6,15 +6,6 @@
 
 enum { CALLS_MAX = 1 << 20 }; /* bytes of ids and names */
 
-struct view
-turn_text(struct turn_state *s, size_t room, struct view value)
-{
-    struct buf *b = &s->text[room];
-    buf_clear(b);
-    (void)turn_str(value, b);
-    return (struct view){ b->p, b->n };
-}
-
 int
 turn_tell(struct turn_state *s, const struct turn_sink *to, const struct turn_event *e)
 {

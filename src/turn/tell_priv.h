@@ -6,9 +6,6 @@
 #include "turn/fields_priv.h"
 #include "turn/format_priv.h"
 
-/* A raw string without its quotes and escapes; empty for what is none. It lies in
- * s->text[room], until that is used again. */
-struct view turn_text(struct turn_state *s, size_t room, struct view value);
 /* Hands the event over, unless a text of it did not fit into the memory. */
 int turn_tell(struct turn_state *s, const struct turn_sink *to,
               const struct turn_event *e);
