@@ -31,6 +31,7 @@
 
 enum {
     JOURNAL_HEAD = 512,
+    JOURNAL_HEAD_MAX = 4096, /* of anybody's log */
     JOURNAL_FLUSH_MS = 100,
     JOURNAL_WAITING_MAX = 8 << 20,
 };
@@ -86,6 +87,12 @@ struct journal_head {
     size_t size;           /* where the text begins */
 };
 
+/* Appends the head, `size` bytes; the spare spaces stand on the Status line. Duration and
+ * Exit Code only where it is completed, Interrupted only where aborted or crashed.
+ * ERR_LIMIT: it does not fit. */
+int journal_head_format(const struct journal_head *h, size_t size, struct buf *out);
+/* Sets `interrupted` to what fits of the text, as one clean line. */
+void journal_head_reason(struct journal_head *h, const char *text);
 /* Pure; `bytes` are the first of the file, 4 KiB or all of it. ERR_DAMAGED: no log. */
 int journal_head_read(struct view bytes, struct journal_head *ret);
 /* A log whose writer is dead: crashed, "Interrupted: unknown"; a last line that is torn
