@@ -3,10 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "base/json.h"
+
+static const uint64_t LOCK_WAITS_NS = UINT64_C(50000000);
 
 void
 session_snapshot_line(struct buf *out, uint64_t id, uint64_t ts_ns, struct view label,
@@ -81,58 +87,71 @@ open_file(struct session_lines *l)
                   0600);
     if (fd < 0)
         return -errno;
-    int r = fstat(fd, &st) < 0 || fchmod(fd, 0600) < 0 ? -errno : 0;
-    if (!r && !S_ISREG(st.st_mode))
-        r = -EINVAL;
+    int r = fstat(fd, &st) < 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+    if (!r && fchmod(fd, 0600) < 0)
+        r = -errno;
     if (r < 0) {
         close(fd);
         return r;
     }
     l->fd = fd;
-    l->is_line_open = true;
+    l->end = 0;
     return 0;
 }
 
-/* All of it, or the file is as it was. */
+/* A file that was left in the middle of a line; `size` is where that is. */
 static int
-put(struct session_lines *l, const void *p, size_t n)
+needs_newline(const struct session_lines *l, off_t size, bool *ret)
+{
+    char last = '\n';
+    if (size && (uint64_t)size != l->end && pread(l->fd, &last, 1, size - 1) < 0)
+        return -errno;
+    *ret = last != '\n';
+    return 0;
+}
+
+/* All of it, or the file is as it was. What another has written behind it meanwhile,
+ * without the lock, is not taken back with it. */
+static int
+put(struct session_lines *l, struct view line, bool is_locked)
 {
     struct stat st;
+    bool is_open = false;
     if (fstat(l->fd, &st) < 0)
         return -errno;
-    ssize_t r;
+    int e = needs_newline(l, st.st_size, &is_open);
+    if (e < 0)
+        return e;
+    struct iovec parts[] = { { .iov_base = (char[]){ '\n' }, .iov_len = is_open },
+                             { .iov_base = NULL, .iov_len = line.n } };
+    memcpy(&parts[1].iov_base, &line.p, sizeof(line.p)); /* it is not written to */
+    ssize_t r, n = (ssize_t)(line.n + is_open);
     do
-        r = write(l->fd, p, n);
+        r = writev(l->fd, parts, 2);
     while (r < 0 && errno == EINTR);
-    if (r == (ssize_t)n)
+    if (r == n) {
+        l->end = (uint64_t)st.st_size + (uint64_t)n;
         return 0;
-    int e = r < 0 ? -errno : -ENOSPC; /* what else would cut a write short */
-    l->is_line_open |= r > 0 && ftruncate(l->fd, st.st_size) < 0;
+    }
+    e = r < 0 ? -errno : -ENOSPC; /* what else would cut a write short */
+    if (r > 0 && is_locked)
+        (void)!ftruncate(l->fd, st.st_size);
     return e;
 }
 
-static int
-end_open_line(struct session_lines *l)
-{
-    struct stat st;
-    char last = '\n';
-    if (fstat(l->fd, &st) < 0)
-        return -errno;
-    if (st.st_size && pread(l->fd, &last, 1, st.st_size - 1) < 0)
-        return -errno;
-    int r = last == '\n' ? 0 : put(l, "\n", 1);
-    if (!r)
-        l->is_line_open = false;
-    return r;
-}
-
+/* Where there is no lock to be had in a moment the line is written all the same: a write
+ * that appends is whole among others, unless the disk fails. */
 static int
 put_line(struct session_lines *l, struct view line)
 {
     int r = l->fd < 0 ? open_file(l) : 0;
-    if (!r && l->is_line_open)
-        r = end_open_line(l);
-    return r < 0 ? r : put(l, line.p, line.n);
+    if (r < 0)
+        return r;
+    bool is_locked = !file_lock(l->fd, false, clock_mono_ns() + LOCK_WAITS_NS);
+    r = put(l, line, is_locked);
+    if (is_locked)
+        (void)flock(l->fd, LOCK_UN);
+    return r;
 }
 
 int

@@ -5,6 +5,8 @@
  *
  * A line is written whole, by one call, or not at all: what a failing disk has taken half
  * is taken back. Should even that fail, the torn line is ended, and readers skip it.
+ * Several processes may append to one file: each line is written under the file's lock,
+ * and behind a newline where another was killed in the middle of one.
  */
 #ifndef SESSION_LINES_H
 #define SESSION_LINES_H
@@ -83,7 +85,7 @@ enum { SESSION_LINES_WAITING_MAX = 1 << 20 };
 struct session_lines {
     char *path;
     int fd;             /* -1: not open yet */
-    bool is_line_open;  /* it may end without a newline */
+    uint64_t end;       /* of what is known to end with a newline */
     struct buf waiting; /* lines that the disk has not taken yet */
 };
 
