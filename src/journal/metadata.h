@@ -13,6 +13,8 @@
 
 #include "turn/event.h"
 
+enum { JOURNAL_METADATA_MAX = 1 << 20 }; /* bytes of the file */
+
 /* Texts are borrowed and masked, NULL: none. */
 struct journal_metadata {
     const char *id, *name, *role, *status, *signal, *parent, *resumed_from, *task;
@@ -31,13 +33,18 @@ struct journal_metadata {
     uint64_t calls;
 };
 
-void journal_metadata_format(const struct journal_metadata *m, struct buf *out);
+/* `old` is what stands in the file now (whoever wrote it; empty: nothing): its artifacts
+ * and the members that are none of ours are kept. */
+void journal_metadata_format(const struct journal_metadata *m, struct view old,
+                             struct buf *out);
 /* By temp + fsync + rename + fsync of the folder; is_synced false: without the syncs, for
- * what changes while it runs. */
+ * what changes while it runs. What others have added meanwhile (journal_metadata_change)
+ * stays: changes are made under a short lock, metadata.json.lock. */
 int journal_metadata_write(const char *path, const struct journal_metadata *m,
                            bool is_synced, struct err *err);
 
-/* What others need of one that anybody may have written; bounded (1 MiB). Texts lie in
+/* What others need of one that anybody may have written; bounded
+ * (JOURNAL_METADATA_MAX). Texts lie in
  * `texts`, NULL: none. Zeroed it is ready for use. */
 struct journal_told {
     const char *id, *name, *role, *status, *parent, *task;
@@ -51,10 +58,15 @@ void journal_told_release(struct journal_told *t);
 int journal_metadata_read(const char *path, struct journal_told *ret, struct err *err);
 /* Changes these members and leaves all others as they are, byte for byte where it can:
  * for recover (status, completed_at, exit_code null) and `ahr artifact add`. A NULL or 0
- * leaves that one alone. artifact: added to artifacts_produced, once. */
+ * leaves that one alone; a status takes the exit_code with it. artifact: added to
+ * artifacts_produced, once. */
 int journal_metadata_change(const char *path, const char *status,
                             uint64_t completed_at_ns, const char *artifact,
                             struct err *err);
+
+/* The same over bytes; pure. ERR_DAMAGED: `old` is no JSON object. */
+int journal_metadata_edit(struct view old, const char *status, uint64_t completed_at_ns,
+                          const char *artifact, struct buf *out);
 
 /* When that process began, in the kernel's own unit (of /proc/PID/stat); 0: there is
  * none. */
