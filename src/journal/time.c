@@ -6,7 +6,7 @@
 
 #include "journal/io.h"
 
-enum { TIME_LEN = 24 };
+enum { TIME_LEN = 24, YEAR_MAX = 2553 }; /* nanoseconds end in 2554 */
 
 void
 journal_time(uint64_t ts_ns, struct buf *out)
@@ -32,7 +32,7 @@ journal_time_read(struct view text)
     copy[TIME_LEN] = 0;
     int got = sscanf(copy, "%4d-%2d-%2dT%2d:%2d:%2d.%3uZ%n", &tm.tm_year, &tm.tm_mon,
                      &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &ms, &end);
-    if (got != 7 || end != TIME_LEN || tm.tm_year < 1970)
+    if (got != 7 || end != TIME_LEN || tm.tm_year < 1970 || tm.tm_year > YEAR_MAX)
         return 0;
     tm.tm_year -= 1900;
     tm.tm_mon -= 1;
