@@ -35,11 +35,13 @@ struct cli_command {
     bool takes_command; /* as its operands: options behind the first are that one's */
 };
 
-extern const struct cli_command cli_attach, cli_branch, cli_branch_points,
+extern const struct cli_command cli_artifact, cli_attach, cli_branch, cli_branch_points,
     cli_branch_tell, cli_cat, cli_delete, cli_export, cli_fs, cli_import, cli_index,
     cli_instruct, cli_list, cli_mirror, cli_pack, cli_record, cli_recover, cli_redact,
     cli_reindex, cli_rename, cli_render, cli_replay, cli_search, cli_send, cli_show,
     cli_snapshot, cli_stop, cli_verify, cli_view, cli_watch;
+/* Below cli_artifact. */
+extern const struct cli_command cli_artifact_add, cli_artifact_list;
 /* Below cli_fs. */
 extern const struct cli_command cli_fs_auto, cli_fs_delete, cli_fs_diff, cli_fs_list,
     cli_fs_restore, cli_fs_snapshot, cli_fs_tidy;

@@ -44,4 +44,18 @@ int journal_artifacts_add(struct journal_artifacts *a, const char *path,
 /* All paths, each once, each with its NUL. */
 struct view journal_artifacts_list(const struct journal_artifacts *a);
 
+/* An entry of links.json, whoever wrote it; texts are borrowed, "" where there is none.
+ */
+struct journal_artifact_told {
+    const char *path, *action, *timestamp, *copy, *why;
+    uint64_t bytes;
+    bool is_redacted;
+};
+
+typedef int (*journal_artifact_told_fn)(void *ctx, const struct journal_artifact_told *t);
+/* Each entry, the oldest first; dir: of the run. A run without any has none. An error
+ * that fn returns ends the reading and is returned. */
+int journal_artifacts_read(const char *dir, journal_artifact_told_fn fn, void *ctx,
+                           struct err *err);
+
 #endif
