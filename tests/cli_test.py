@@ -44,7 +44,7 @@ def version_help_and_usage():
     with Ahr(AHR) as a:
         assert a.ok("--version").startswith(b"ahr 0.")
         overview = a.ok("help").decode()
-        for name in ("attach", "branch-points", "cat", "delete", "export", "fs",
+        for name in ("artifact", "attach", "branch-points", "cat", "delete", "export", "fs",
                      "import", "index", "instruct", "list", "pack", "record", "recover", "redact",
                      "reindex", "rename", "render", "replay", "search", "send", "show", "snapshot", "stop",
                      "verify", "view", "watch"):

@@ -147,11 +147,12 @@ put_content(struct reading *r, struct buf *texts)
 {
     size_t before = texts->n;
     bool is_base64 = is(string(r, ENCODING), "base64");
-    if (!is_base64)
-        keep_known(r, ENCODING);
     struct view text = string(r, CONTENT);
     if (!is_base64 || !journal_base64_read(text, texts))
         buf_append(texts, text.p, text.n);
+    /* What is no text will be written with an encoding of ours. */
+    if (!is_base64 && utf8_is_text(text.p, text.n))
+        keep_known(r, ENCODING);
     return texts->n - before;
 }
 
