@@ -122,6 +122,10 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
 }
 
 const struct cli_command cli_artifact_add = {
-    "artifact add", "[OPTIONS] PATH…", "note files that a run has made", options, run,
+    "artifact add",
+    "[--action created|modified|deleted] [--session SESSION] PATH…",
+    "note files that a run has made",
+    options,
+    run,
     false,
 };

@@ -113,6 +113,10 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
 }
 
 const struct cli_command cli_artifact_list = {
-    "artifact list", "[OPTIONS]", "list the files that a run has made",
-    options,         run,         false,
+    "artifact list",
+    "[--json] [--session SESSION]",
+    "list the files that a run has made",
+    options,
+    run,
+    false,
 };

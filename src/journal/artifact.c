@@ -123,8 +123,10 @@ record(struct journal_artifacts *a, struct journal_copy *c, struct err *err)
     r = journal_copy_make(c, a->redact, err);
     if (r == ERR_MISSING && c->must_exist)
         return r;
-    const char *action = c->action ? c->action : "modified";
+    size_t before = a->list.n;
     journal_names_add(&a->list, buf_str(&listed));
+    bool is_new = a->list.n > before;
+    const char *action = c->action ? c->action : is_new ? "created" : "modified";
     if (a->fn)
         a->fn(a->ctx, (struct view){ listed.p, listed.n }, action);
     return r;

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * journal_faults_test.c -- what a run keeps in its project when the disk fails.
+ *
+ * The N-th call fails, for every N, once and for ever: what was there before is whole, a
+ * name is never given twice, and afterwards all goes on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "journal/artifact.h"
+#include "journal/io.h"
+#include "journal/metadata.h"
+#include "journal/project.h"
+#include "support/call_faults.h"
+#include "support/kit.h"
+
+static struct view
+text_view(const char *text)
+{
+    return (struct view){ (const uint8_t *)text, strlen(text) };
+}
+
+static void
+fail_from(unsigned n, bool is_for_ever)
+{
+    call_faults = (struct call_faults){ .fail_at = n, .is_for_ever = is_for_ever };
+}
+
+/* Were there as many calls? */
+static bool
+fail_no_more(void)
+{
+    bool has_failed = call_faults.has_failed;
+    call_faults = (struct call_faults){ 0 };
+    return has_failed;
+}
+
+static void
+metadata_is_the_old_or_the_new(void **state)
+{
+    (void)state;
+    struct journal_metadata m = { .name = "one", .usage = TURN_NO_USAGE };
+    struct err err;
+    for (int way = 0; way < 4; way++) {
+        bool has_failed = true;
+        for (unsigned n = 1; has_failed; n++) {
+            AUTO(journal_told) told = { 0 };
+            m.status = "active";
+            assert_int_equal(journal_metadata_write("m.json", &m, false, &err), 0);
+            m.status = "completed";
+            fail_from(n, way & 1);
+            int r = way & 2 ? journal_metadata_change("m.json", m.status, 1, "a", &err)
+                            : journal_metadata_write("m.json", &m, true, &err);
+            has_failed = fail_no_more();
+            assert_int_equal(journal_metadata_read("m.json", &told, &err), 0);
+            assert_string_equal(told.name, "one");
+            if (r == 0)
+                assert_string_equal(told.status, "completed");
+            else
+                assert_true(!strcmp(told.status, "active") || r == -EIO);
+        }
+    }
+}
+
+static void
+a_name_is_given_once_whatever_fails(void **state)
+{
+    (void)state;
+    bool has[1000] = { 0 };
+    for (int is_for_ever = 0; is_for_ever < 2; is_for_ever++) {
+        bool has_failed = true;
+        for (unsigned n = 1; has_failed; n++) {
+            struct journal_project p;
+            struct err err;
+            unsigned number;
+            for (int again = 0; again < 2; again++) {
+                if (!again)
+                    fail_from(n, is_for_ever);
+                int r = journal_project_open(&p, ".", NULL, NULL, &err);
+                has_failed = again ? has_failed : fail_no_more();
+                assert_true(r == 0 || !again);
+                if (r < 0)
+                    continue;
+                assert_int_equal(sscanf(p.name, "RUN-%u", &number), 1);
+                assert_false(has[number]);
+                has[number] = true;
+                assert_int_equal(rmdir(p.dir), 0); /* nothing but the counter knows */
+                journal_project_release(&p);
+            }
+        }
+    }
+}
+
+static int
+count_entry(void *ctx, const struct journal_artifact_told *t)
+{
+    AUTO(buf) path = { 0 };
+    size_t *count = ctx;
+    ++*count;
+    if (!*t->copy)
+        return 0;
+    buf_printf(&path, "artifacts/%s", t->copy);
+    return access(buf_str(&path), F_OK);
+}
+
+static void
+links_tell_of_copies_that_are_there(void **state)
+{
+    (void)state;
+    struct journal_artifacts *a;
+    struct err err;
+    size_t before = 0;
+    assert_int_equal(journal_artifacts_new(&a, ".", ".", NULL, NULL, NULL), 0);
+    for (int is_for_ever = 0; is_for_ever < 2; is_for_ever++) {
+        bool has_failed = true;
+        for (unsigned n = 1; has_failed; n++) {
+            char text[32];
+            size_t count = 0;
+            snprintf(text, sizeof(text), "%d %u", is_for_ever, n);
+            assert_int_equal(file_replace("f", text_view(text), false, NULL), 0);
+            fail_from(n, is_for_ever);
+            int r = journal_artifacts_add(a, "f", "modified", 1, &err);
+            has_failed = fail_no_more();
+            assert_int_equal(journal_artifacts_read(".", count_entry, &count, &err), 0);
+            assert_int_equal(count, before + (r == 0));
+            before = count;
+        }
+    }
+    journal_artifacts_free(a);
+    assert_false(access("artifacts/links.json.damaged", F_OK) == 0);
+}
+
+static void
+a_line_is_whole_or_not_there(void **state)
+{
+    (void)state;
+    for (int is_for_ever = 0; is_for_ever < 2; is_for_ever++) {
+        bool has_failed = true;
+        for (unsigned n = 1; has_failed; n++) {
+            AUTO(buf) file = { 0 };
+            struct err err;
+            (void)unlink("io.log");
+            assert_int_equal(journal_io_append("io.log", text_view("one\n"), &err), 0);
+            fail_from(n, is_for_ever);
+            int r = journal_io_append("io.log", text_view("two\n"), &err);
+            has_failed = fail_no_more();
+            assert_int_equal(file_slurp("io.log", &file), 0);
+            assert_string_equal(buf_str(&file), r == 0 ? "one\ntwo\n" : "one\n");
+        }
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        KIT_IN_DIR(metadata_is_the_old_or_the_new),
+        KIT_IN_DIR(a_name_is_given_once_whatever_fails),
+        KIT_IN_DIR(links_tell_of_copies_that_are_there),
+        KIT_IN_DIR(a_line_is_whole_or_not_there),
+    };
+    return cmocka_run_group_tests_name("journal_faults", tests, NULL, NULL);
+}
