@@ -62,7 +62,9 @@ member_of(const struct buf *key)
 static void
 keep(struct reading *r, struct view member)
 {
-    if (!utf8_is_text(member.p, member.n))
+    struct json_in in = { .p = member.p, .end = member.p + member.n };
+    if (!json_in_str(&in, NULL) || !json_in_take(&in, ':') || !json_in_skip(&in) ||
+        in.is_odd)
         return;
     for (size_t i = 0; i < member.n; i++)
         if (member.p[i] < 0x20)
