@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * follow.h -- the iteration logs of a run given to somebody, one behind the other, and as
+ * they grow.
+ *
+ * Each is begun, told in pieces and ended. A line that grows is given as it grows: the
+ * newline behind what may go on comes with what follows it. A log that somebody replaces
+ * is begun again.
+ */
+#ifndef CLI_FOLLOW_H
+#define CLI_FOLLOW_H
+
+#include "journal/log.h"
+
+#define CLI_FOLLOW_ALL  UINT64_MAX
+#define CLI_FOLLOW_LAST (UINT64_MAX - 1)
+
+/* Whom to tell; what they return below 0 ends it and is returned. begin and end may be
+ * NULL. */
+struct cli_follow_to {
+    int (*begin)(void *ctx, const struct journal_log *log);
+    int (*text)(void *ctx, struct view text);
+    /* The log as it is now: its head tells how it ended, unless its writer died. */
+    int (*end)(void *ctx, const struct journal_log *log);
+    void *ctx;
+};
+
+struct cli_follow {
+    const char *dir;    /* of a run; NULL: */
+    const char *file;   /* … one log alone */
+    uint64_t iteration; /* or one of the two above */
+    bool is_live;       /* waits for more, until the run is over */
+    bool is_new_only;   /* begins with the last log: for who comes to watch */
+    int wake_fd;        /* ends when this can be read; -1: none */
+    struct cli_follow_to to;
+};
+
+enum cli_followed {
+    CLI_FOLLOWED,     /* to the end */
+    CLI_FOLLOW_WOKEN, /* wake_fd can be read */
+};
+
+/* One of those, or an error. Signals do what they do; who wants them to end this has a
+ * signalfd for wake_fd. */
+int cli_follow(const struct cli_follow *f, struct err *err);
+
+#endif

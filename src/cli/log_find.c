@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/log_find.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "cli/session.h"
+#include "journal/log.h"
+#include "journal/project.h"
+
+void
+cli_log_found_release(struct cli_log_found *f)
+{
+    buf_release(&f->dir);
+    buf_release(&f->file);
+}
+
+/* 1: it is one. */
+static int
+find_path(struct cli_log_found *ret, const char *what, struct err *err)
+{
+    struct stat st;
+    bool is_there = stat(what, &st) == 0;
+    size_t n = strlen(what);
+    bool is_tape = n > 4 && !strcmp(what + n - 4, ".ahr");
+    if (is_tape || (!strchr(what, '/') && !(is_there && S_ISREG(st.st_mode))))
+        return 0;
+    if (!is_there)
+        return err_sys(err, "cannot open '%s'", what);
+    int r = buf_puts(S_ISDIR(st.st_mode) ? &ret->dir : &ret->file, what);
+    return r < 0 ? err_code(err, r, "'%s'", what) : 1;
+}
+
+/* The file `project` beside the recording says where the logs of that run are. */
+static int
+find_in_library(const struct cli_command *self, struct cli_log_found *ret,
+                const char *what, struct err *err)
+{
+    AUTO(library_found) found = { 0 };
+    AUTO(buf) path = { 0 };
+    AUTO(buf) line = { .ceiling = 64 << 10 };
+    int r = cli_find(self, &found, what, err);
+    if (r < 0)
+        return r;
+    const char *tape = buf_str(&found.tape_path);
+    buf_printf(&path, "%.*s/project", (int)file_dir_len(tape), tape);
+    r = file_slurp(buf_str(&path), &line);
+    if (r == -ENOENT || (!r && !line.n))
+        return err_set(err, ERR_MISSING,
+                       "session '%s' is no run: it has no iteration logs", what);
+    if (r < 0)
+        return err_code(err, r, "cannot read '%s'", buf_str(&path));
+    const char *dir = buf_str(&line);
+    r = buf_append(&ret->dir, dir, strcspn(dir, "\n"));
+    return r < 0 ? err_code(err, r, "'%s'", dir) : 0;
+}
+
+int
+cli_log_find(const struct cli_command *self, struct cli_log_found *ret, const char *what,
+             struct err *err)
+{
+    AUTO(buf) id = { 0 };
+    if (!what || !strcmp(what, "last")) {
+        int r = journal_run_last(".", &ret->dir);
+        return r > 0 ? 0 : find_in_library(self, ret, "last", err);
+    }
+    int r = find_path(ret, what, err);
+    if (!r)
+        r = journal_project_find(".", what, &ret->dir, &id);
+    if (!r)
+        return find_in_library(self, ret, what, err);
+    return r < 0 ? r : 0;
+}
