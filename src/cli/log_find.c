@@ -39,7 +39,7 @@ find_in_library(const struct cli_command *self, struct cli_log_found *ret,
 {
     AUTO(library_found) found = { 0 };
     AUTO(buf) path = { 0 };
-    AUTO(buf) line = { .ceiling = 64 << 10 };
+    AUTO(buf) line = { .ceiling = 1 << 20 };
     int r = cli_find(self, &found, what, err);
     if (r < 0)
         return r;

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -397,6 +398,15 @@ journal_iteration_open(struct journal_iteration **ret, const char *path,
     return 0;
 }
 
+static void
+tell_lost(struct journal_iteration *it, uint64_t bytes, int code)
+{
+    it->has_news = true;
+    it->is_told_now = false;
+    err_code(&it->news, code, "%" PRIu64 " bytes are missing at the end of the log '%s'",
+             bytes, it->path);
+}
+
 /* The disk does not take the rest: it is missing, and the log says so. On a full disk the
  * last lines give way to that if they must. */
 static void
@@ -409,9 +419,11 @@ give_up_rest(struct journal_iteration *it, int code)
         it->missing_code = code;
         it->line = it->disk.is_open ? LINE_OUT : LINE_ENDED;
         if (!write_all(it) || (code != -ENOSPC && code != -EDQUOT))
-            return;
-        missing += journal_disk_make_room(&it->disk, JOURNAL_HEAD);
+            break;
+        if (!tries)
+            missing += journal_disk_make_room(&it->disk, JOURNAL_HEAD);
     }
+    tell_lost(it, missing, code);
 }
 
 static int
