@@ -68,7 +68,8 @@ journal_log_read(struct journal_log *l, bool is_last, struct buf *ret)
     if (n <= 0)
         return n < 0 ? -errno : 0;
     bool is_held = !is_last && l->head.status == JOURNAL_IN_PROGRESS;
-    if (is_held && n < PIECE && ret->p[ret->n + (size_t)n - 1] == '\n')
+    bool is_end = l->at + (uint64_t)n >= size;
+    if (is_held && is_end && ret->p[ret->n + (size_t)n - 1] == '\n')
         n--;
     ret->n += (size_t)n;
     l->at += (uint64_t)n;
