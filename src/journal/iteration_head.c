@@ -71,7 +71,7 @@ journal_head_reason(struct journal_head *h, const char *text)
     for (; left; text += len, left -= (size_t)len) {
         const uint8_t *p = (const uint8_t *)text;
         len = utf8_next(p, left, &rune);
-        bool is_plain = len > 0 && utf8_is_line(p, (size_t)len);
+        bool is_plain = len > 0 && utf8_is_line(p, (size_t)len) && (n || *text != ' ');
         len = len > 0 ? len : 1;
         if (n + (size_t)len > max)
             break;
