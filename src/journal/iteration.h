@@ -51,7 +51,10 @@ int journal_iteration_flush(struct journal_iteration *it);
 /* When tick has something to do (clock_mono_ns()); UINT64_MAX: nothing waits. */
 uint64_t journal_iteration_due_ns(const struct journal_iteration *it);
 void journal_iteration_tick(struct journal_iteration *it, uint64_t mono_ns);
-/* True once for each new trouble, and once when it is over (code 0). */
+/* True once for each new trouble, and once when it is over (code 0): the disk's -errno,
+ * ERR_LIMIT when text begins to be dropped, ERR_MISSING when the file was moved, removed
+ * or replaced, ERR_DAMAGED when somebody cut it. One that comes back is not told again.
+ * To be asked after each call, and before close: there is room for one. */
 bool journal_iteration_trouble(struct journal_iteration *it, struct err *ret);
 /* The end, once: the rest is written, then the head, then it is synced. What follows is
  * refused (-EINVAL). Whatever they return, only close is left. signal: "SIGINT". reason:
