@@ -88,11 +88,18 @@ take_line(struct journal_iteration **it, char *line)
     return true;
 }
 
+/* Signals arrive here alone: none is missed just before. */
 static int
-wait_ms(const struct journal_iteration *it)
+wait_input(const struct journal_iteration *it)
 {
+    struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
     uint64_t due = journal_iteration_due_ns(it), now = clock_mono_ns();
-    return due == UINT64_MAX ? -1 : due <= now ? 0 : (int)((due - now) / 1000000 + 1);
+    uint64_t ns = due > now ? due - now : 0;
+    struct timespec time = { .tv_sec = (time_t)(ns / 1000000000),
+                             .tv_nsec = (long)(ns % 1000000000) };
+    sigset_t none;
+    sigemptyset(&none);
+    return ppoll(&in, 1, due == UINT64_MAX ? NULL : &time, &none);
 }
 
 /* Whole lines of what has come, until there are no more. */
@@ -102,8 +109,7 @@ serve(struct journal_iteration **it)
     static char room[1 << 16];
     size_t n = 0;
     for (;;) {
-        struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
-        int r = poll(&in, 1, wait_ms(*it));
+        int r = wait_input(*it);
         journal_iteration_tick(*it, clock_mono_ns());
         if (signalled) {
             char name[16];
@@ -134,12 +140,18 @@ main(int argc, char **argv)
     struct err err;
     uint64_t number, flush_ms;
     struct sigaction act = { .sa_handler = note };
+    sigset_t held;
     if (argc != 4 ||
         num_parse((struct view){ (uint8_t *)argv[2], strlen(argv[2]) }, UINT64_MAX,
                   &number) < 0 ||
         num_parse((struct view){ (uint8_t *)argv[3], strlen(argv[3]) }, 100000,
                   &flush_ms) < 0)
         return 2;
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    sigaddset(&held, SIGTERM);
+    sigaddset(&held, SIGHUP);
+    sigprocmask(SIG_BLOCK, &held, NULL);
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
     sigaction(SIGHUP, &act, NULL);
