@@ -195,6 +195,11 @@ take_told(struct store_session *row, const struct session_told *t)
     row->bytes = t->total_bytes;
     row->branch_snapshot = t->branch_snapshot;
     row->branch_byte = t->branch_byte;
+    row->input_tokens = t->usage.input_tokens;
+    row->output_tokens = t->usage.output_tokens;
+    row->cache_creation_tokens = t->usage.cache_creation_tokens;
+    row->cache_read_tokens = t->usage.cache_read_tokens;
+    row->calls = t->usage.calls;
     row->cols = t->cols;
     row->rows = t->rows;
 }

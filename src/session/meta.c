@@ -67,6 +67,46 @@ put_branch(struct json *j, const struct session_branch *b)
     json_close(j, '}');
 }
 
+static void
+put_count(struct json *j, const char *key, uint64_t v)
+{
+    if (v != UINT64_MAX)
+        json_key(j, key), json_u64(j, v);
+}
+
+/* What is not known of it is left out, and all of it when nothing is. */
+static void
+put_usage(struct json *j, const struct session_usage *u)
+{
+    if (!u || memcmp(u, &SESSION_NO_USAGE, sizeof(*u)) == 0)
+        return;
+    json_key(j, "usage"), json_open(j, '{');
+    put_count(j, "input_tokens", u->input_tokens);
+    put_count(j, "output_tokens", u->output_tokens);
+    put_count(j, "cache_creation_input_tokens", u->cache_creation_tokens);
+    put_count(j, "cache_read_input_tokens", u->cache_read_tokens);
+    put_count(j, "calls", u->calls);
+    json_close(j, '}');
+}
+
+static void
+put_run(struct json *j, const struct session_meta *m)
+{
+    put_text(j, "agent", m->agent);
+    put_text(j, "agentSessionId", m->agent_session_id);
+    put_text(j, "model", m->model);
+    put_text(j, "project", m->project);
+    if (m->iterations)
+        json_key(j, "iterations"), json_u64(j, m->iterations);
+    put_usage(j, m->usage);
+}
+
+static bool
+is_imported(const struct session_meta *m)
+{
+    return m->kind && strcmp(m->kind, "import") == 0;
+}
+
 void
 session_meta_format(const struct session_meta *m, struct buf *out)
 {
@@ -81,7 +121,7 @@ session_meta_format(const struct session_meta *m, struct buf *out)
     json_key(j, "cols"), json_u64(j, m->cols);
     json_key(j, "rows"), json_u64(j, m->rows);
     json_key(j, "brotliQ"), json_u64(j, (uint64_t)m->quality);
-    if (!m->kind)
+    if (!is_imported(m))
         put_host(j);
     put_text(j, "kind", m->kind);
     put_text(j, "source", m->source);
@@ -92,6 +132,7 @@ session_meta_format(const struct session_meta *m, struct buf *out)
     if (m->branch)
         put_branch(j, m->branch);
     put_text(j, "cwd", m->cwd);
+    put_run(j, m);
     put_text(j, "status", session_status_name(m->status));
     if (m->host_pid)
         json_key(j, "hostPid"), json_u64(j, (uint64_t)m->host_pid);

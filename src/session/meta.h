@@ -30,6 +30,18 @@ struct session_branch {
     uint64_t anchor_byte; /* of the parent's stream; UINT64_MAX: of none */
 };
 
+/* What the model's answers took; UINT64_MAX each: not known. input_tokens are without the
+ * cached ones. */
+struct session_usage {
+    uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens, calls;
+};
+
+#define SESSION_NO_USAGE                                           \
+    (struct session_usage)                                         \
+    {                                                              \
+        UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX \
+    }
+
 /* What the recorder knows. All texts are borrowed; NULL: left out. */
 struct session_meta {
     const char *id;
@@ -48,8 +60,13 @@ struct session_meta {
     uint64_t gaps, missing_bytes; /* places where bytes are missing, and how many */
     bool is_suspect;              /* a sync has failed */
     bool has_input, is_redacted;
-    const char *kind;       /* "import"; NULL: recorded here */
-    const char *source;     /* the file it was imported from */
+    const char *kind;   /* "import", "stream"; NULL: a terminal, recorded here */
+    const char *source; /* the file it was imported from */
+    /* of a run: */
+    const char *agent, *agent_session_id, *model;
+    const char *project;               /* its folder in its project, absolute */
+    const struct session_usage *usage; /* NULL: nothing is known of it */
+    uint64_t iterations;               /* begun so far; 0: left out */
     const char *const *env; /* names and values by turns, NULL at the end; NULL: this
                               process's */
 };
@@ -85,7 +102,7 @@ int session_meta_read(const char *path, struct session_facts *ret, struct err *e
  */
 struct session_told {
     const char *name, *role, *kind, *status, *signal, *cwd, *task, *parent;
-    const char *resumed_from, *agent, *agent_session_id, *model;
+    const char *resumed_from, *agent, *agent_session_id, *model, *project;
     struct view words; /* of the command, each with its NUL; p NULL: none */
     unsigned cols, rows;
     int exit_code;                       /* < 0: none */
@@ -93,6 +110,8 @@ struct session_told {
     uint64_t total_bytes;                /* UINT64_MAX: not known */
     uint64_t branch_snapshot;            /* it began with those files; UINT64_MAX: none */
     uint64_t branch_byte;                /* … at that place of its parent; as above */
+    struct session_usage usage;
+    uint64_t iterations; /* 0: not known */
     struct buf texts;
 };
 

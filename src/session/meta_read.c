@@ -138,6 +138,7 @@ static const struct {
     { "agent", offsetof(struct session_told, agent), META_MAX },
     { "agentSessionId", offsetof(struct session_told, agent_session_id), META_MAX },
     { "model", offsetof(struct session_told, model), META_MAX },
+    { "project", offsetof(struct session_told, project), META_MAX },
 };
 
 enum { TEXTS = sizeof(texts) / sizeof(texts[0]) };
@@ -176,6 +177,19 @@ session_told_release(struct session_told *t)
     buf_release(&t->texts);
 }
 
+static struct session_usage
+get_usage(const json_t *meta)
+{
+    const json_t *u = json_object_get(meta, "usage");
+    return (struct session_usage){
+        .input_tokens = get_count(u, "input_tokens"),
+        .output_tokens = get_count(u, "output_tokens"),
+        .cache_creation_tokens = get_count(u, "cache_creation_input_tokens"),
+        .cache_read_tokens = get_count(u, "cache_read_input_tokens"),
+        .calls = get_count(u, "calls"),
+    };
+}
+
 int
 meta_tell(struct view text, struct session_told *ret)
 {
@@ -194,6 +208,8 @@ meta_tell(struct view text, struct session_told *ret)
                            : UINT64_MAX,
         .branch_snapshot = get_count(branch, "snapshot_id"),
         .branch_byte = get_count(branch, "anchor_byte"),
+        .usage = get_usage(meta),
+        .iterations = get_number(meta, "iterations"),
     };
     int r = tell_texts(meta, &told);
     json_decref(meta);

@@ -523,6 +523,67 @@ facts_are_written_in_full(void **state)
              "\",\"env\":{\"TERM\":\"xterm\",\"LANG\":\"C.UTF-8\"}}\n"));
 }
 
+/* The facts of a run: written, told again, and kept by whoever changes others. */
+static void
+a_runs_facts_come_back(void **state)
+{
+    (void)state;
+    static const struct session_usage usage = { 10, 20, UINT64_MAX, 0, 3 };
+    AUTO(session_told) told = { 0 };
+    AUTO(buf) text = { 0 };
+    AUTO(buf) made = { 0 };
+    struct session_meta m = {
+        .id = ID,
+        .kind = "stream",
+        .agent = "claude",
+        .agent_session_id = "abc",
+        .model = "m-1",
+        .project = "/w/.ahr/sessions/RUN-001",
+        .usage = &usage,
+        .iterations = 2,
+        .exit_code = -1,
+    };
+    session_meta_format(&m, &text);
+    assert_non_null(
+        strstr(buf_str(&text),
+               "\"agent\":\"claude\",\"agentSessionId\":\"abc\",\"model\":\"m-1\","
+               "\"project\":\"/w/.ahr/sessions/RUN-001\",\"iterations\":2,"
+               "\"usage\":{\"input_tokens\":10,\"output_tokens\":20,"
+               "\"cache_read_input_tokens\":0,\"calls\":3}"));
+    assert_non_null(strstr(buf_str(&text), "\"host\":{")); /* it ran here */
+    assert_int_equal(meta_interrupt((struct view){ text.p, text.n }, ID, 7, 9, &made), 0);
+    assert_int_equal(meta_tell((struct view){ made.p, made.n }, &told), 0);
+    assert_string_equal(told.kind, "stream");
+    assert_string_equal(told.agent, "claude");
+    assert_string_equal(told.agent_session_id, "abc");
+    assert_string_equal(told.model, "m-1");
+    assert_string_equal(told.project, m.project);
+    assert_int_equal(told.iterations, 2);
+    assert_memory_equal(&told.usage, &usage, sizeof(usage));
+}
+
+static void
+usage_that_is_odd_is_not_known(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "{}",
+        "{\"usage\":7}",
+        "{\"usage\":[1]}",
+        "{\"usage\":{\"input_tokens\":-1,\"output_tokens\":\"5\",\"calls\":1.5,"
+        "\"cache_read_input_tokens\":null,\"cache_creation_input_tokens\":{}}}",
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        AUTO(session_told) told = { 0 };
+        assert_int_equal(meta_tell(text_view(texts[i]), &told), 0);
+        assert_memory_equal(&told.usage, &SESSION_NO_USAGE, sizeof(told.usage));
+    }
+    AUTO(buf) text = { 0 };
+    struct session_meta m = { .id = ID, .usage = &SESSION_NO_USAGE };
+    session_meta_format(&m, &text);
+    assert_null(strstr(buf_str(&text), "usage"));
+}
+
 static void
 facts_come_back(void **state)
 {
@@ -858,6 +919,8 @@ main(void)
         KIT_IN_DIR(nobody_takes_a_folder_while_it_comes_or_goes),
         cmocka_unit_test(facts_are_written_in_full),
         KIT_IN_DIR(facts_come_back),
+        cmocka_unit_test(a_runs_facts_come_back),
+        cmocka_unit_test(usage_that_is_odd_is_not_known),
         cmocka_unit_test(what_is_no_meta_is_refused),
         cmocka_unit_test(another_name_leaves_the_rest_in_its_order),
         KIT_IN_DIR(what_is_no_file_of_its_size_is_refused),
