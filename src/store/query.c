@@ -51,6 +51,21 @@ static const char *const texts[QUERY_COUNT] = {
         " delivered) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [QUERY_MOMENTS_MOVE] = "UPDATE moments SET key = ?2 WHERE key = ?1",
     [QUERY_MOMENTS_DELETE] = "DELETE FROM moments WHERE key = ?1",
+    [QUERY_TURN_PUT] =
+        "INSERT INTO turns (key, number, ts_ns, iteration, type, role, name, call,"
+        " text_bytes, failed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    [QUERY_TURNS_MOVE] = "UPDATE turns SET key = ?2 WHERE key = ?1",
+    [QUERY_TURNS_DELETE] = "DELETE FROM turns WHERE key = ?1",
+    [QUERY_USAGE_PUT] =
+        "INSERT OR REPLACE INTO usage (key, model, input_tokens, output_tokens,"
+        " cache_creation_tokens, cache_read_tokens, calls)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [QUERY_USAGE_MOVE] = "UPDATE usage SET key = ?2 WHERE key = ?1",
+    [QUERY_USAGE_DELETE] = "DELETE FROM usage WHERE key = ?1",
+    [QUERY_ARTIFACT_PUT] = "INSERT INTO artifacts (key, turn, path, action, ts_ns)"
+                           " VALUES (?1, ?2, ?3, ?4, ?5)",
+    [QUERY_ARTIFACTS_MOVE] = "UPDATE artifacts SET key = ?2 WHERE key = ?1",
+    [QUERY_ARTIFACTS_DELETE] = "DELETE FROM artifacts WHERE key = ?1",
     [QUERY_PIECE_PUT] = "INSERT INTO pieces (place, packed) VALUES (?1, ?2)",
     [QUERY_PIECE_DELETE] = "DELETE FROM pieces WHERE place = ?1",
     [QUERY_PIECES_DELETE] = "DELETE FROM pieces WHERE place" RANGE,
@@ -134,6 +149,13 @@ int64_t
 store_clamp(uint64_t v)
 {
     return v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+int
+store_bind_u64(sqlite3_stmt *stmt, int i, uint64_t v, uint64_t unknown)
+{
+    return v == unknown ? sqlite3_bind_null(stmt, i)
+                        : sqlite3_bind_int64(stmt, i, store_clamp(v));
 }
 
 /* -- a change -- */

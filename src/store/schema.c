@@ -42,4 +42,23 @@ static const char first[] =
 static const char branches[] = "ALTER TABLE sessions ADD COLUMN branch_snapshot INTEGER;"
                                "ALTER TABLE sessions ADD COLUMN branch_byte INTEGER;";
 
-const char *const store_schema_steps[] = { first, branches, NULL };
+/* What agents did, event by event, what it took by model, and the files that they have
+ * made. The text itself is in the pieces. */
+static const char turns[] =
+    "ALTER TABLE sessions ADD COLUMN project TEXT;"
+    "ALTER TABLE sessions ADD COLUMN iterations INTEGER;"
+    "ALTER TABLE sessions ADD COLUMN turns INTEGER;"
+    "CREATE TABLE turns ("
+    "  key INTEGER NOT NULL, number INTEGER NOT NULL, ts_ns INTEGER, iteration INTEGER,"
+    "  type TEXT NOT NULL, role TEXT, name TEXT, call TEXT, text_bytes INTEGER,"
+    "  failed INTEGER, PRIMARY KEY (key, number)) WITHOUT ROWID;"
+    "CREATE INDEX turns_name ON turns (name, key) WHERE name IS NOT NULL;"
+    "CREATE TABLE usage ("
+    "  key INTEGER NOT NULL, model TEXT NOT NULL, input_tokens INTEGER,"
+    "  output_tokens INTEGER, cache_creation_tokens INTEGER, cache_read_tokens INTEGER,"
+    "  calls INTEGER, PRIMARY KEY (key, model)) WITHOUT ROWID;"
+    "CREATE TABLE artifacts ("
+    "  key INTEGER NOT NULL, turn INTEGER NOT NULL, path TEXT NOT NULL, action TEXT,"
+    "  ts_ns INTEGER, PRIMARY KEY (key, turn)) WITHOUT ROWID;";
+
+const char *const store_schema_steps[] = { first, branches, turns, NULL };

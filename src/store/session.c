@@ -53,6 +53,9 @@ static const struct column {
     { COUNT, AT(calls) },
     { COUNT, AT(branch_snapshot) },
     { COUNT, AT(branch_byte) },
+    { TEXT, AT(project) },
+    { TIME, AT(iterations) },
+    { COUNT, AT(turns) },
 };
 
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
@@ -80,16 +83,10 @@ const struct store_session store_session_unknown = {
     .calls = UINT64_MAX,
     .branch_snapshot = UINT64_MAX,
     .branch_byte = UINT64_MAX,
+    .turns = UINT64_MAX,
 };
 
 /* -- a row to and from SQLite -- */
-
-static int
-bind_u64(sqlite3_stmt *stmt, int i, uint64_t v, uint64_t unknown)
-{
-    return v == unknown ? sqlite3_bind_null(stmt, i)
-                        : sqlite3_bind_int64(stmt, i, store_clamp(v));
-}
 
 static int
 bind_column(sqlite3_stmt *stmt, int i, const struct column *c, const void *row)
@@ -99,9 +96,9 @@ bind_column(sqlite3_stmt *stmt, int i, const struct column *c, const void *row)
     case TEXT:
         return sqlite3_bind_text(stmt, i, *(const char *const *)field, -1, SQLITE_STATIC);
     case COUNT:
-        return bind_u64(stmt, i, *(const uint64_t *)field, UINT64_MAX);
+        return store_bind_u64(stmt, i, *(const uint64_t *)field, UINT64_MAX);
     case TIME:
-        return bind_u64(stmt, i, *(const uint64_t *)field, 0);
+        return store_bind_u64(stmt, i, *(const uint64_t *)field, 0);
     case SMALL:
         return sqlite3_bind_int64(stmt, i, *(const unsigned *)field);
     case EXIT_CODE:
@@ -252,15 +249,22 @@ store_key(struct store *s, const char *id, int64_t *ret_key, struct err *err)
     return find_key(s, id, ret_key, &start, err);
 }
 
+/* All that hangs on the key but the pieces, of which there are none. */
 static int
-move_moments(struct store *s, int64_t from, int64_t to, struct err *err)
+move_rest(struct store *s, int64_t from, int64_t to, struct err *err)
 {
-    sqlite3_stmt *stmt;
-    int r = store_query(s, QUERY_MOMENTS_MOVE, &stmt, err);
-    if (r < 0)
-        return r;
-    int rc = sqlite3_bind_int64(stmt, 1, from);
-    return store_run(s, stmt, rc | sqlite3_bind_int64(stmt, 2, to), err);
+    static const enum store_query queries[] = { QUERY_MOMENTS_MOVE, QUERY_TURNS_MOVE,
+                                                QUERY_USAGE_MOVE, QUERY_ARTIFACTS_MOVE };
+    int r = 0;
+    for (size_t i = 0; !r && i < sizeof(queries) / sizeof(queries[0]); i++) {
+        sqlite3_stmt *stmt;
+        r = store_query(s, queries[i], &stmt, err);
+        if (r < 0)
+            return r;
+        int rc = sqlite3_bind_int64(stmt, 1, from);
+        r = store_run(s, stmt, rc | sqlite3_bind_int64(stmt, 2, to), err);
+    }
+    return r;
 }
 
 /* Where its row goes. One that has pieces stays where they are. */
@@ -282,7 +286,7 @@ choose_key(struct store *s, const struct store_session *row, int64_t *ret_key,
     }
     r = free_key(s, &key, err);
     if (!r && is_there)
-        r = move_moments(s, old, key, err);
+        r = move_rest(s, old, key, err);
     if (!r)
         *ret_key = key;
     return r;
@@ -461,8 +465,10 @@ delete_by_key(struct store *s, enum store_query which, int64_t key, struct err *
 int
 store_session_delete(struct store *s, const char *id, struct err *err)
 {
-    static const enum store_query queries[] = { QUERY_MOMENTS_DELETE, QUERY_PIECES_DELETE,
-                                                QUERY_SESSION_DELETE };
+    static const enum store_query queries[] = {
+        QUERY_MOMENTS_DELETE,   QUERY_TURNS_DELETE,  QUERY_USAGE_DELETE,
+        QUERY_ARTIFACTS_DELETE, QUERY_PIECES_DELETE, QUERY_SESSION_DELETE,
+    };
     int64_t key = 0;
     int r = store_key(s, id, &key, err);
     if (r <= 0)
@@ -488,7 +494,7 @@ store_moment_put(struct store *s, int64_t key, const struct store_moment *m,
     rc |= sqlite3_bind_int64(stmt, 3, store_clamp(m->id));
     rc |= sqlite3_bind_int64(stmt, 4, store_clamp(m->ts_ns));
     rc |= sqlite3_bind_int64(stmt, 5, store_clamp(m->anchor_byte));
-    rc |= bind_u64(stmt, 6, m->snapshot_id, UINT64_MAX);
+    rc |= store_bind_u64(stmt, 6, m->snapshot_id, UINT64_MAX);
     rc |= sqlite3_bind_text64(stmt, 7, (const char *)m->text.p, m->text.n, SQLITE_STATIC,
                               SQLITE_UTF8);
     rc |= sqlite3_bind_int(stmt, 8, m->is_delivered);

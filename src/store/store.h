@@ -53,6 +53,7 @@ struct store_session {
     const char *command; /* the same in one line as a shell would take it */
     const char *cwd, *task, *parent, *resumed_from;
     const char *agent, *agent_session_id, *model;
+    const char *project;                 /* a run's folder in its project */
     int exit_code;                       /* < 0: none */
     uint64_t started_at_ns, ended_at_ns; /* 0: not known */
     uint64_t bytes;                      /* of the terminal's stream */
@@ -64,6 +65,8 @@ struct store_session {
     bool is_damaged;                       /* it could not be read whole */
     /* UINT64_MAX each: not known */
     uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens, calls;
+    uint64_t turns;      /* events that were indexed */
+    uint64_t iterations; /* 0: not known */
 };
 
 /* One of which nothing is known. */
@@ -75,8 +78,8 @@ typedef int (*store_session_fn)(void *ctx, const struct store_session *row);
 /*
  * Keys order sessions by their start, the latest highest: milliseconds since 1970, raised
  * to the next free one. Puts a row in, or over the one with the same id, which keeps its
- * key unless its start has changed and it has no pieces; its pieces and moments stay. In
- * a change.
+ * key unless its start has changed and it has no pieces; its pieces, moments and turns
+ * stay. In a change.
  */
 int store_session_put(struct store *s, const struct store_session *row, int64_t *ret_key,
                       struct err *err);
@@ -126,6 +129,44 @@ struct store_moment {
 
 int store_moment_put(struct store *s, int64_t key, const struct store_moment *m,
                      struct err *err);
+
+/* -- what an agent did -- */
+
+/* An event of session.turns.jsonl. Texts that there are not are NULL. */
+struct store_turn {
+    uint64_t number;           /* from 1, each once */
+    uint64_t ts_ns, iteration; /* 0: not known */
+    const char *type;          /* as in that file */
+    const char *role;          /* "user", "assistant", "tool" */
+    const char *name;          /* the tool's; how it was done */
+    const char *call;          /* the tool call's id */
+    uint64_t text_bytes;
+    bool has_failed;
+};
+
+/* All three in a change. */
+int store_turn_put(struct store *s, int64_t key, const struct store_turn *t,
+                   struct err *err);
+
+/* What a session has used of one model, "" when that is not known; UINT64_MAX each: not
+ * known. Over what was there of it. */
+struct store_usage {
+    const char *model;
+    uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens, calls;
+};
+
+int store_usage_put(struct store *s, int64_t key, const struct store_usage *u,
+                    struct err *err);
+
+/* A file that it has made, changed or removed. */
+struct store_artifact {
+    uint64_t turn; /* the event's number: of each, one at most */
+    const char *path, *action;
+    uint64_t ts_ns;
+};
+
+int store_artifact_put(struct store *s, int64_t key, const struct store_artifact *a,
+                       struct err *err);
 
 /* -- the text, in pieces of some lines -- */
 

@@ -34,6 +34,15 @@ enum store_query {
     QUERY_MOMENT_PUT,
     QUERY_MOMENTS_MOVE,
     QUERY_MOMENTS_DELETE,
+    QUERY_TURN_PUT,
+    QUERY_TURNS_MOVE,
+    QUERY_TURNS_DELETE,
+    QUERY_USAGE_PUT,
+    QUERY_USAGE_MOVE,
+    QUERY_USAGE_DELETE,
+    QUERY_ARTIFACT_PUT,
+    QUERY_ARTIFACTS_MOVE,
+    QUERY_ARTIFACTS_DELETE,
     QUERY_PIECE_PUT,
     QUERY_PIECE_DELETE,
     QUERY_PIECES_DELETE,
@@ -86,6 +95,8 @@ int store_exec(struct store *s, const char *sql, struct err *err);
 int store_number(struct store *s, const char *sql, int64_t *ret, struct err *err);
 /* Unsigned ones as SQLite has them: what is too large becomes the largest. */
 int64_t store_clamp(uint64_t v);
+/* NULL for one that is not known. */
+int store_bind_u64(sqlite3_stmt *stmt, int i, uint64_t v, uint64_t unknown);
 
 /* -- error.c: what went wrong, in our words -- */
 

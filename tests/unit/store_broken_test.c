@@ -169,7 +169,7 @@ one_that_only_claims_to_be_a_library_is_damaged(void **state)
     (void)state;
     char sql[512];
     snprintf(sql, sizeof(sql),
-             "PRAGMA application_id = %d; PRAGMA user_version = 2;"
+             "PRAGMA application_id = %d; PRAGMA user_version = 3;"
              "CREATE TABLE mark (identity); INSERT INTO mark VALUES (1);"
              "CREATE VIEW library AS SELECT identity, 1 AS changes FROM mark;",
              STORE_APPLICATION_ID);
@@ -234,11 +234,43 @@ an_older_one_is_brought_up_to_date_by_a_writer(void **state)
     store_close(s);
 }
 
-static const char *const next_steps[] = { "SELECT 1", "SELECT 1",
-                                          "CREATE TABLE turns (a)",
-                                          "INSERT INTO turns VALUES (1)", NULL };
-static const char *const bad_steps[] = { "SELECT 1", "SELECT 1", "CREATE TABLE turns (a)",
-                                         "INSERT INTO nowhere VALUES (1)", NULL };
+/* What was in one of version 2 is in it afterwards, and it takes what is new. */
+static void
+one_without_turns_gets_them(void **state)
+{
+    (void)state;
+    int64_t n = 0;
+    make_library(2);
+    run_sql("DROP TABLE turns; DROP TABLE usage; DROP TABLE artifacts;"
+            "ALTER TABLE sessions DROP COLUMN project;"
+            "ALTER TABLE sessions DROP COLUMN iterations;"
+            "ALTER TABLE sessions DROP COLUMN turns; PRAGMA user_version = 2");
+    assert_opens_as(STORE_READ, ERR_MISSING, "older");
+    struct store *s = store_kit_open(STORE_WRITE);
+    const struct store_turn turn = { .number = 1, .type = "text" };
+    assert_int_equal(store_kit_find(s, "616161", NULL, 0), 6);
+    store_kit_must(store_begin(s, NULL));
+    store_kit_must(
+        store_turn_put(s, store_kit_fill(s, 3, STORE_KIT_START, 1), &turn, NULL));
+    store_kit_must(store_commit(s, NULL));
+    store_kit_must(store_check(s, NULL));
+    store_kit_must(store_number(s, "PRAGMA user_version", &n, NULL));
+    assert_int_equal(n, 3);
+    store_close(s);
+}
+
+static const char *const next_steps[] = { "SELECT 1",
+                                          "SELECT 1",
+                                          "SELECT 1",
+                                          "CREATE TABLE later (a)",
+                                          "INSERT INTO later VALUES (1)",
+                                          NULL };
+static const char *const bad_steps[] = { "SELECT 1",
+                                         "SELECT 1",
+                                         "SELECT 1",
+                                         "CREATE TABLE later (a)",
+                                         "INSERT INTO nowhere VALUES (1)",
+                                         NULL };
 
 static void
 steps_are_taken_once_all_or_none(void **state)
@@ -249,18 +281,18 @@ steps_are_taken_once_all_or_none(void **state)
     struct store *a = store_kit_open(STORE_WRITE), *b = store_kit_open(STORE_WRITE);
     assert_int_equal(store_migrate(a, bad_steps, NULL), ERR_DAMAGED);
     store_kit_must(store_number(a, "PRAGMA user_version", &n, NULL));
-    assert_int_equal(n, 2);
+    assert_int_equal(n, 3);
     store_kit_must(store_number(a,
                                 "SELECT count(*) FROM sqlite_schema "
-                                "WHERE name = 'turns'",
+                                "WHERE name = 'later'",
                                 &n, NULL));
     assert_int_equal(n, 0);
     store_kit_must(store_migrate(a, next_steps, NULL));
     store_kit_must(store_migrate(b, next_steps, NULL));
-    store_kit_must(store_number(b, "SELECT count(*) FROM turns", &n, NULL));
+    store_kit_must(store_number(b, "SELECT count(*) FROM later", &n, NULL));
     assert_int_equal(n, 1);
     store_kit_must(store_number(b, "PRAGMA user_version", &n, NULL));
-    assert_int_equal(n, 4);
+    assert_int_equal(n, 5);
     assert_int_equal(store_migrate(b, store_schema_steps, NULL), ERR_NEWER);
     store_close(a);
     store_close(b);
@@ -763,6 +795,7 @@ main(void)
         KIT_IN_DIR(ids_that_are_none_are_not_given_out),
         KIT_IN_DIR(a_newer_one_is_refused_and_kept),
         KIT_IN_DIR(an_older_one_is_brought_up_to_date_by_a_writer),
+        KIT_IN_DIR(one_without_turns_gets_them),
         KIT_IN_DIR(steps_are_taken_once_all_or_none),
         KIT_IN_DIR(many_bring_it_up_to_date_at_once),
         KIT_IN_DIR(a_log_beside_no_library_is_not_taken_for_the_new_ones),

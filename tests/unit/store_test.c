@@ -39,7 +39,7 @@ compare_row(void *ctx, const struct store_session *row)
             assert_string_equal(a[i], b[i]);
     size_t from = offsetof(struct store_session, exit_code);
     assert_memory_equal((const char *)row + from, (const char *)want + from,
-                        offsetof(struct store_session, calls) + 8 - from);
+                        offsetof(struct store_session, iterations) + 8 - from);
     return 0;
 }
 
@@ -63,18 +63,61 @@ every_fact_comes_back(void **state)
     full.output_tokens = 22, full.cache_creation_tokens = 23, full.calls = 24;
     full.cache_read_tokens = INT64_MAX;
     full.branch_snapshot = 25, full.branch_byte = 0;
+    full.project = "/p", full.turns = 26, full.iterations = 27;
     none.id = store_kit_id(2);
     none.exit_code = -1, none.bytes = none.size_bytes = UINT64_MAX;
     none.snapshots = none.instructions = none.lines = none.text_bytes = UINT64_MAX;
     none.input_tokens = none.output_tokens = none.cache_creation_tokens = UINT64_MAX;
     none.cache_read_tokens = none.calls = UINT64_MAX;
-    none.branch_snapshot = none.branch_byte = UINT64_MAX;
+    none.branch_snapshot = none.branch_byte = none.turns = UINT64_MAX;
     store_kit_must(store_begin(s, NULL));
     store_kit_must(store_session_put(s, &full, NULL, NULL));
     store_kit_must(store_session_put(s, &none, NULL, NULL));
     store_kit_must(store_commit(s, NULL));
     store_kit_must(store_session_get(s, full.id, compare_row, &full, NULL));
     store_kit_must(store_session_get(s, none.id, compare_row, &none, NULL));
+    store_close(s);
+}
+
+static void
+put_turns(struct store *s, int64_t key)
+{
+    const struct store_turn call = { .number = 1, .type = "tool_call", .name = "Write" };
+    const struct store_turn made = { .number = 2, .type = "artifact" };
+    const struct store_artifact file = { .turn = 2, .path = "a.c", .action = "created" };
+    struct store_usage used = { "m", 1, 2, 3, 4, 5 };
+    store_kit_must(store_turn_put(s, key, &call, NULL));
+    store_kit_must(store_turn_put(s, key, &made, NULL));
+    store_kit_must(store_artifact_put(s, key, &file, NULL));
+    for (int i = 0; i < 2; i++, used.calls++) /* the second over the first */
+        store_kit_must(store_usage_put(s, key, &used, NULL));
+}
+
+/* store_check() finds what hangs on no session. */
+static void
+turns_go_where_their_session_goes(void **state)
+{
+    (void)state;
+    struct store *s = store_kit_open(STORE_WRITE);
+    struct store_session row = store_session_unknown;
+    int64_t key = 0, moved = 0;
+    row.id = store_kit_id(1);
+    row.started_at_ns = STORE_KIT_START;
+    store_kit_must(store_begin(s, NULL));
+    store_kit_must(store_session_put(s, &row, &key, NULL));
+    put_turns(s, key);
+    row.started_at_ns += 5000000;
+    store_kit_must(store_session_put(s, &row, &moved, NULL));
+    store_kit_must(store_commit(s, NULL));
+    assert_int_not_equal(key, moved);
+    store_kit_must(store_check(s, NULL));
+    store_kit_must(store_begin(s, NULL));
+    store_kit_must(store_session_delete(s, row.id, NULL));
+    store_kit_must(store_session_put(s, &row, &moved, NULL));
+    put_turns(s, moved); /* nothing of it was left */
+    store_kit_must(store_session_delete(s, row.id, NULL));
+    store_kit_must(store_commit(s, NULL));
+    store_kit_must(store_check(s, NULL));
     store_close(s);
 }
 
@@ -276,6 +319,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         KIT_IN_DIR(ids_are_kept_in_their_order),
         KIT_IN_DIR(every_fact_comes_back),
+        KIT_IN_DIR(turns_go_where_their_session_goes),
         KIT_IN_DIR(a_session_that_is_not_there_is_missing),
         KIT_IN_DIR(sessions_come_newest_first_and_as_filtered),
         KIT_IN_DIR(a_key_stays_unless_the_start_has_changed),
