@@ -82,11 +82,25 @@ put_local_time(struct buf *out, uint64_t ns)
     buf_puts(out, text);
 }
 
+/* What shows it: what was cut off on the screen is in no replay. */
 static void
 put_command(struct buf *out, const struct library_hit *hit)
 {
-    buf_printf(out, "ahr replay %s --from @%" PRIu64 " --paused", hit->id,
-               hit->write_byte);
+    if (hit->turn)
+        buf_printf(out, "ahr export %s --format events | sed -n %" PRIu64 "p", hit->id,
+                   hit->turn);
+    else
+        buf_printf(out, "ahr replay %s --from @%" PRIu64 " --paused", hit->id,
+                   hit->write_byte);
+}
+
+static void
+put_place(struct buf *out, const struct library_hit *hit)
+{
+    if (hit->turn)
+        buf_printf(out, "turn %" PRIu64, hit->turn);
+    else
+        buf_printf(out, "line %" PRIu64 "  byte %" PRIu64, hit->index, hit->write_byte);
 }
 
 /* Its name, or as much of its id as will do. */
@@ -145,8 +159,9 @@ put_for_people(struct cli_hits *h, const struct library_hit *hit, const char *na
     put_colour(h, PLAIN);
     buf_puts(&h->out, "  ");
     put_local_time(&h->out, hit->ts_ns);
-    buf_printf(&h->out, "  line %" PRIu64 "  byte %" PRIu64 "\n%*s", hit->index,
-               hit->write_byte, INDENT, "");
+    buf_puts(&h->out, "  ");
+    put_place(&h->out, hit);
+    buf_printf(&h->out, "\n%*s", INDENT, "");
     put_snippet(h, hit, h->cols > 2 * INDENT ? h->cols - INDENT : COLS);
     buf_printf(&h->out, "\n%*s", INDENT, "");
     put_command(&h->out, hit);
@@ -162,7 +177,10 @@ put_fields(struct cli_hits *h, const struct library_hit *hit, const char *name)
     put_local_time(&h->out, hit->ts_ns);
     buf_puts(&h->out, "\t");
     put_session(h, hit, name);
-    buf_printf(&h->out, "\t%" PRIu64 "\t", hit->index);
+    if (hit->turn)
+        buf_printf(&h->out, "\tturn %" PRIu64 "\t", hit->turn);
+    else
+        buf_printf(&h->out, "\t%" PRIu64 "\t", hit->index);
     put_command(&h->out, hit);
     buf_puts(&h->out, "\t");
     term_text_put(&h->widths, hit->line, UINT_MAX, &h->out);
@@ -183,6 +201,12 @@ json_times(struct json *j, uint64_t ts_ns, uint64_t start_ns)
 }
 
 static void
+put_number(struct json *j, const char *key, uint64_t v, bool is_there)
+{
+    json_key(j, key), is_there ? json_u64(j, v) : json_none(j);
+}
+
+static void
 put_json(struct cli_hits *h, const struct library_hit *hit, const char *name,
          uint64_t start_ns)
 {
@@ -194,8 +218,9 @@ put_json(struct cli_hits *h, const struct library_hit *hit, const char *name,
     json_open(j, '{');
     json_key(j, "session"), json_str(j, hit->id);
     json_key(j, "name"), name &&*name ? json_str(j, name) : json_none(j);
-    json_key(j, "line"), json_u64(j, hit->index);
-    json_key(j, "last_write_byte"), json_u64(j, hit->write_byte);
+    put_number(j, "line", hit->index, hit->turn == 0);
+    put_number(j, "last_write_byte", hit->write_byte, hit->turn == 0);
+    put_number(j, "turn", hit->turn, hit->turn != 0);
     json_times(j, hit->ts_ns, start_ns);
     json_key(j, "text"), json_bytes(j, hit->line);
     json_key(j, "start"), json_u64(j, hit->start);

@@ -134,6 +134,9 @@ cli_session_json(struct json *j, const char *home, const struct library_session 
     put_text(j, "agent_session_id", f->agent_session_id);
     put_text(j, "model", f->model);
     put_usage(j, f);
+    put_text(j, "project", f->project);
+    put_number(j, "iterations", f->iterations, 0);
+    put_number(j, "turns", s->is_indexed ? f->turns : UINT64_MAX, UINT64_MAX);
     put_number(j, "size_bytes", f->size_bytes, UINT64_MAX);
     json_key(j, "damaged"), json_bool(j, f->is_damaged);
     put_number(j, "lines", s->is_indexed ? f->lines : UINT64_MAX, UINT64_MAX);

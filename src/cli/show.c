@@ -117,6 +117,18 @@ put_duration(struct shown *s)
     buf_puts(&s->out, "\n");
 }
 
+/* All that went in, and how much of it was cached. */
+static void
+put_tokens(struct shown *s)
+{
+    const struct store_session *f = &s->session->facts;
+    put_count(s, "input tokens", f->input_tokens);
+    put_count(s, "cache written", f->cache_creation_tokens);
+    put_count(s, "cache read", f->cache_read_tokens);
+    put_count(s, "output tokens", f->output_tokens);
+    put_count(s, "model calls", f->calls);
+}
+
 static void
 put_sizes(struct shown *s)
 {
@@ -133,8 +145,11 @@ put_sizes(struct shown *s)
     put_count(s, "instructions", f->instructions);
     if (s->session->is_indexed)
         put_count(s, "lines", f->lines);
-    put_count(s, "input tokens", f->input_tokens);
-    put_count(s, "output tokens", f->output_tokens);
+    if (s->session->is_indexed)
+        put_count(s, "events", f->turns);
+    if (f->iterations)
+        put_count(s, "iterations", f->iterations);
+    put_tokens(s);
 }
 
 /* -- what was masked after the fact -- */
@@ -197,6 +212,12 @@ put_damage(struct shown *s)
                s->session->facts.id);
 }
 
+static bool
+is_run(const struct shown *s)
+{
+    return s->session->facts.kind && !strcmp(s->session->facts.kind, "stream");
+}
+
 static void
 put_hints(struct shown *s)
 {
@@ -205,7 +226,11 @@ put_hints(struct shown *s)
     buf_puts(&s->out, "\n");
     if (!is_held && s->session->place == LIBRARY_LIVE)
         buf_printf(&s->out, "ahr recover %s\n", id);
-    if (is_held)
+    if (is_run(s))
+        buf_printf(&s->out, "ahr log %s\n", id);
+    if (is_held && is_run(s))
+        buf_printf(&s->out, "ahr watch %s\nahr send %s TEXT\nahr stop %s\n", id, id, id);
+    else if (is_held)
         buf_printf(&s->out, "ahr watch %s\nahr attach %s\nahr stop %s\n", id, id, id);
     else
         buf_printf(&s->out, "ahr view %s\nahr replay %s\nahr export %s -o session.html\n",
@@ -239,6 +264,7 @@ put_text(struct shown *s)
     put_damage(s);
     put_audit(s);
     put_row(s, "recording", s->tape_path);
+    put_row(s, "project files", s->session->facts.project);
     put_hints(s);
 }
 

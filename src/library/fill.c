@@ -11,7 +11,6 @@
 #include <errno.h>
 
 #include "library/grams_priv.h"
-#include "library/piece_priv.h"
 #include "play/clean.h"
 
 enum {
@@ -67,19 +66,22 @@ static const struct play_format packed_lines = {
 
 /* -- pieces -- */
 
-struct fill {
-    struct store *s;
-    struct err *err;
-    struct grams *grams;
-    struct piece piece;
-    struct buf packed, words, row;
-    int64_t key;
-    uint32_t number;
-    struct library_indexed done;
-    bool is_alternate; /* the last line was */
-};
+static int
+out_of_room(struct err *err, int r)
+{
+    return err_code(err, r, "cannot keep the session's text");
+}
 
-static void
+int
+fill_begin(struct fill *f, struct store *s, int64_t key, struct redact *redact,
+           struct err *err)
+{
+    *f = (struct fill){ .s = s, .key = key, .redact = redact, .err = err };
+    int r = grams_new(&f->grams);
+    return r < 0 ? out_of_room(err, r) : 0;
+}
+
+void
 fill_release(struct fill *f)
 {
     grams_free(f->grams);
@@ -89,14 +91,8 @@ fill_release(struct fill *f)
     buf_release(&f->row);
 }
 
-static int
-out_of_room(struct err *err, int r)
-{
-    return err_code(err, r, "cannot keep the session's text");
-}
-
-static int
-put_piece(struct fill *f)
+int
+fill_end_piece(struct fill *f)
 {
     if (!f->piece.rows.n)
         return 0;
@@ -130,21 +126,18 @@ part_of(struct view text)
     return n;
 }
 
-static int
-add_text(struct fill *f, const struct head *head, struct view text)
+int
+fill_text(struct fill *f, const struct piece_row *row, struct view text, bool is_wrapped)
 {
-    const struct piece_row row = { .index = head->index,
-                                   .write_byte = head->write_byte,
-                                   .ts_ns = head->ts_ns };
     do {
         size_t n = part_of(text);
-        bool goes_on = n < text.n || head->is_wrapped;
-        int r = piece_add(&f->piece, &row, (struct view){ text.p, n }, goes_on);
+        bool goes_on = n < text.n || is_wrapped;
+        int r = piece_add(&f->piece, row, (struct view){ text.p, n }, goes_on);
         if (r < 0)
             return out_of_room(f->err, r);
         text = (struct view){ text.p + n, text.n - n };
         if (piece_is_full(&f->piece))
-            r = put_piece(f);
+            r = fill_end_piece(f);
         if (r < 0)
             return r;
     } while (text.n);
@@ -156,6 +149,9 @@ add_line(struct fill *f, const struct head *head, struct view text)
 {
     /* Lines of the two screens stand between each other, but never go on in each other.
      */
+    const struct piece_row row = { .index = head->index,
+                                   .write_byte = head->write_byte,
+                                   .ts_ns = head->ts_ns };
     int r = head->is_alternate != f->is_alternate ? piece_break(&f->piece) : 0;
     f->is_alternate = head->is_alternate;
     f->done.lines++;
@@ -163,14 +159,14 @@ add_line(struct fill *f, const struct head *head, struct view text)
     if (r < 0)
         return out_of_room(f->err, r);
     if (!head->blanks)
-        return add_text(f, head, text);
+        return fill_text(f, &row, text, head->is_wrapped);
     buf_clear(&f->row);
     buf_append(&f->row, text.p, text.n);
     uint8_t *blanks = buf_grow(&f->row, head->blanks);
     if (f->row.failed)
         return out_of_room(f->err, f->row.failed);
     memset(blanks, ' ', head->blanks);
-    return add_text(f, head, (struct view){ f->row.p, f->row.n });
+    return fill_text(f, &row, (struct view){ f->row.p, f->row.n }, head->is_wrapped);
 }
 
 /* A play_write_fn: whole lines, since a format's items are never cut. */
@@ -190,31 +186,18 @@ take_lines(void *ctx, struct view bytes)
 }
 
 int
-fill_lines(struct store *s, int64_t key, const struct play_loaded *loaded,
-           const char *path, struct redact *redact, struct library_indexed *ret,
-           struct err *err)
+fill_lines(struct fill *f, const struct play_loaded *loaded, const char *path)
 {
-    AUTO(fill) f = { .s = s, .key = key, .err = err };
     const struct play_about about = { .is_masked = true };
     const struct play_report_options opt = {
         .has_times = true,
-        .redact = redact,
+        .redact = f->redact,
         .about = &about,
         .io = tape_io_files(),
         .path = path,
     };
-    int r = grams_new(&f.grams);
-    if (r < 0)
-        return out_of_room(err, r);
-    r = play_report(loaded, NULL, &packed_lines, &opt, take_lines, &f, err);
-    if (!r)
-        r = put_piece(&f);
-    if (r < 0)
-        return r;
-    ret->lines = f.done.lines;
-    ret->text_bytes = f.done.text_bytes;
-    ret->pieces = f.done.pieces;
-    return 0;
+    int r = play_report(loaded, NULL, &packed_lines, &opt, take_lines, f, f->err);
+    return r < 0 ? r : fill_end_piece(f);
 }
 
 /* -- moments -- */
@@ -315,12 +298,12 @@ remove_some(struct fill *f, const struct some *some)
 int
 fill_remove(struct store *s, const char *id, struct err *err)
 {
-    AUTO(fill) f = { .s = s, .err = err };
+    AUTO(fill) f = { 0 };
     AUTO(some) some = { 0 };
     const struct store_search search = { .id = id };
-    int r = grams_new(&f.grams);
+    int r = fill_begin(&f, s, 0, NULL, err);
     if (r < 0)
-        return out_of_room(err, r);
+        return r;
     do {
         buf_clear(&some.numbers);
         buf_clear(&some.sizes);

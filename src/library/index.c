@@ -15,7 +15,9 @@
 #include "library/events.h"
 #include "library/fill_priv.h"
 #include "library/mask_priv.h"
+#include "session/folder.h"
 #include "session/hold.h"
+#include "session/lines.h"
 
 enum { HOLD_WAIT_MS = LIBRARY_WAIT_LOOK_MS };
 
@@ -26,6 +28,12 @@ library_db_path(const char *home, struct buf *ret)
 }
 
 /* -- what there is to know of it -- */
+
+static bool
+is_run(const struct store_session *row)
+{
+    return row->kind && strcmp(row->kind, "stream") == 0;
+}
 
 struct known {
     struct library_session session; /* masked */
@@ -120,6 +128,34 @@ learn(struct known *k, const char *home, const char *id, struct redact *redact,
 
 /* -- into the library -- */
 
+/* A run's events are beside its recording. */
+static int
+put_turns(struct fill *f, struct known *k, struct err *err)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    uint64_t unread = 0;
+    int r = session_sibling_path(buf_str(&k->tape_path), SESSION_TURNS, &path);
+    if (r < 0)
+        return err_code(err, r, "cannot look into session '%s'", k->session.facts.id);
+    r = fill_turns(f, buf_str(&path), &unread);
+    k->is_damaged |= unread > 0;
+    return r;
+}
+
+static int
+put_text(struct store *s, int64_t key, struct known *k, struct redact *redact,
+         struct library_indexed *ret, struct err *err)
+{
+    AUTO(fill) f = { 0 };
+    int r = fill_begin(&f, s, key, redact, err);
+    if (!r && k->has_tape)
+        r = fill_lines(&f, &k->loaded, buf_str(&k->tape_path));
+    if (!r && is_run(&k->session.facts))
+        r = put_turns(&f, k, err);
+    *ret = f.done;
+    return r;
+}
+
 static int
 put(struct store *s, struct known *k, struct redact *redact, struct library_indexed *ret,
     struct err *err)
@@ -127,7 +163,6 @@ put(struct store *s, struct known *k, struct redact *redact, struct library_inde
     struct store_session *row = &k->session.facts;
     int64_t key;
     row->lines = row->text_bytes = 0;
-    row->is_damaged = ret->is_damaged = k->is_damaged;
     if (row->bytes == UINT64_MAX && k->has_tape)
         row->bytes = k->loaded.total_bytes;
     int r = fill_remove(s, row->id, err);
@@ -135,10 +170,13 @@ put(struct store *s, struct known *k, struct redact *redact, struct library_inde
         r = store_session_put(s, row, &key, err);
     if (!r)
         r = fill_moments(s, key, &k->events, redact, err);
-    if (!r && k->has_tape)
-        r = fill_lines(s, key, &k->loaded, buf_str(&k->tape_path), redact, ret, err);
+    if (!r)
+        r = put_text(s, key, k, redact, ret, err);
+    row->is_damaged = ret->is_damaged = k->is_damaged;
     row->lines = ret->lines;
     row->text_bytes = ret->text_bytes;
+    if (is_run(row))
+        row->turns = ret->turns;
     return r < 0 ? r : store_session_put(s, row, &key, err);
 }
 

@@ -17,6 +17,7 @@
 
 struct library_indexed {
     uint64_t lines, text_bytes, pieces;
+    uint64_t turns;  /* events of a run */
     bool is_damaged; /* indexed as far as it is whole */
     bool is_moved;   /* nothing of it could be read: it is in damaged/ now */
 };

@@ -19,6 +19,7 @@ static const size_t members[] = {
     offsetof(struct store_session, agent),
     offsetof(struct store_session, agent_session_id),
     offsetof(struct store_session, model),
+    offsetof(struct store_session, project),
 };
 
 enum { MEMBERS = sizeof(members) / sizeof(members[0]) };

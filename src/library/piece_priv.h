@@ -21,6 +21,10 @@ enum {
     PIECE_RAW_MAX = 16 << 20, /* unpacked, whatever is claimed */
 };
 
+/* In the index of a row: it is none of the terminal's, but text of the event of that
+ * number which was not shown. */
+#define PIECE_TURN (UINT64_C(1) << 63)
+
 struct piece_row {
     uint64_t index;      /* as in reports: from 0 */
     uint64_t write_byte; /* last_write_byte */

@@ -35,9 +35,11 @@ static int
 hand_over(struct walk *w, const struct pattern_hit *found)
 {
     struct piece_row row = piece_row_at(&w->piece, found->start);
+    bool is_turn = row.index & PIECE_TURN;
     const struct library_hit hit = {
         .id = w->id,
-        .index = row.index,
+        .turn = is_turn ? row.index & ~PIECE_TURN : 0,
+        .index = is_turn ? 0 : row.index,
         .write_byte = row.write_byte,
         .ts_ns = row.ts_ns,
         .line = { w->piece.text.p + found->line, found->line_end - found->line },

@@ -26,6 +26,7 @@ struct library_search {
 
 struct library_hit {
     const char *id;
+    uint64_t turn;       /* text of that event, from 1, which was not shown; 0: a line */
     uint64_t index;      /* of the row in which it begins; as in reports, from 0 */
     uint64_t write_byte; /* … that row's */
     uint64_t ts_ns;

@@ -65,6 +65,7 @@ static const size_t members[] = {
     offsetof(struct store_session, agent),
     offsetof(struct store_session, agent_session_id),
     offsetof(struct store_session, model),
+    offsetof(struct store_session, project),
 };
 
 enum { MEMBERS = sizeof(members) / sizeof(members[0]) };
@@ -189,6 +190,8 @@ take_told(struct store_session *row, const struct session_told *t)
     row->agent = t->agent;
     row->agent_session_id = t->agent_session_id;
     row->model = t->model;
+    row->project = t->project;
+    row->iterations = t->iterations;
     row->exit_code = t->exit_code;
     row->started_at_ns = t->started_at_ns;
     row->ended_at_ns = t->ended_at_ns;

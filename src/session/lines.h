@@ -17,6 +17,7 @@
 
 #define SESSION_SNAPSHOTS    "snapshots.jsonl"
 #define SESSION_INSTRUCTIONS "instructions.jsonl"
+#define SESSION_TURNS        "turns.jsonl" /* of a run: library/turns.h */
 
 /* Appends {"id","ts_ns","label","kind","anchor_byte"} and a newline. */
 void session_snapshot_line(struct buf *out, uint64_t id, uint64_t ts_ns,
