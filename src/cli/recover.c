@@ -15,6 +15,7 @@
 struct recover {
     struct cli_report out; /* the first: it is what a report on one is given */
     struct buf ids;        /* of those that are to be indexed */
+    const struct cli_command *self;
 };
 
 /* What has become of one. */
@@ -23,6 +24,7 @@ struct outcome {
     bool is_ruin;          /* nothing of it can be read */
     bool is_dry_run;
     struct tape_repair_report done;
+    const struct library_project *project; /* of a run */
 };
 
 static void
@@ -44,6 +46,11 @@ json_report(struct json *j, const struct outcome *o)
     json_key(j, "torn_bytes"), json_u64(j, r->torn_bytes);
     json_key(j, "bad_tails"), json_u64(j, r->bad_tails);
     json_key(j, "damaged"), json_u64(j, r->damages);
+    if (o->project->dir.n) {
+        struct buf dir = o->project->dir;
+        json_key(j, "project"), json_str(j, buf_str(&dir));
+        json_key(j, "project_changed"), json_bool(j, o->project->is_changed);
+    }
     json_close(j, '}');
 }
 
@@ -98,6 +105,18 @@ add_report(struct cli_report *out, const struct outcome *o)
         text_report(&out->text, o->path, &o->done, o->is_dry_run);
     else
         buf_printf(&out->text, "%s: nothing was recorded, %sremoved", o->id, would);
+    struct buf dir = o->project->dir;
+    if (!out->is_json && o->project->is_changed)
+        buf_printf(&out->text, "\n  the run's files in '%s' are in order", buf_str(&dir));
+}
+
+/* It may be gone with its project, or be on a disk that is not there. */
+static void
+say_project(const struct recover *rec, const struct library_project *p)
+{
+    if (p->why.code < 0)
+        cli_say(rec->self, "the run's files in its project stay as they are: %s",
+                p->why.text);
 }
 
 static int
@@ -105,14 +124,17 @@ report(struct cli_report *out, struct library_found *session,
        const struct tape_progress *step, struct err *err)
 {
     AUTO(buf) moved = { 0 };
+    AUTO(library_project) project = { 0 };
     struct recover *rec = (struct recover *)out;
     bool is_dry_run = out->is_dry_run;
     struct outcome o = { .id = session->id,
                          .path = buf_str(&session->tape_path),
-                         .is_dry_run = is_dry_run };
+                         .is_dry_run = is_dry_run,
+                         .project = &project };
     /* --all means what is in live/, even if sessions/ has one of the same id. */
     bool is_live = session->is_live || out->is_all;
-    int r = is_live ? library_recover(o.id, is_dry_run, step, &o.done, &moved, err)
+    int r = is_live
+                ? library_recover(o.id, is_dry_run, step, &o.done, &moved, &project, err)
             : *o.id
                 ? library_mend(o.id, is_dry_run, step, &o.done, err)
                 : tape_repair(tape_io_files(), o.path, is_dry_run, step, &o.done, err);
@@ -124,6 +146,7 @@ report(struct cli_report *out, struct library_found *session,
     if (*o.id && *o.path && o.done.is_changed && !is_dry_run)
         buf_append(&rec->ids, o.id, sizeof(session->id));
     add_report(out, &o);
+    say_project(rec, &project);
     return o.is_ruin || o.done.damages || o.done.bad_tails ? CLI_DAMAGED : CLI_DONE;
 }
 
@@ -167,7 +190,7 @@ index_them(struct recover *rec, const struct cli_command *self)
 static int
 run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
-    struct recover rec = { 0 };
+    struct recover rec = { .self = self };
     struct cli_report *out = &rec.out;
     int count, r = cli_parse(self, argc, argv, out, &count, err);
     if (r)

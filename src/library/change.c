@@ -39,7 +39,7 @@ library_settle(const char *home, const char *id, struct err *err)
     if (session_folder_is_held(home, id))
         return err_set(err, ERR_BUSY,
                        "session '%s' is being recorded; 'ahr stop %s' ends it", id, id);
-    int r = library_recover(id, false, NULL, &report, &path, err);
+    int r = library_recover(id, false, NULL, &report, &path, NULL, err);
     if (r > 0)
         return err_set(err, ERR_DAMAGED,
                        "nothing of session '%s' can be read; its files are in "

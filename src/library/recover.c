@@ -16,6 +16,7 @@
 #include "library/damaged.h"
 #include "library/ids_priv.h"
 #include "library/index.h"
+#include "library/recover_run.h"
 #include "library/snapshots_priv.h"
 #include "session/folder.h"
 #include "session/hold.h"
@@ -94,7 +95,7 @@ put_away(struct session_folder *f, enum outcome what, bool is_ours, struct err *
         return 0;
     }
     int r = what == SEALED ? snapshots_complete(f->tape_path, err) : 0;
-    if (!r)
+    if (!r || r == ERR_MISSING) /* a run may have events alone */
         r = tell_end(f, err);
     if (r < 0)
         return r;
@@ -105,7 +106,8 @@ put_away(struct session_folder *f, enum outcome what, bool is_ours, struct err *
 /* The folder is ours. */
 static int
 recover(struct session_folder *f, bool is_dry_run, const struct tape_progress *progress,
-        struct tape_repair_report *ret, struct err *err)
+        struct tape_repair_report *ret, struct library_project *ret_project,
+        struct err *err)
 {
     struct stat st;
     if (!f->is_outside && lstat(f->tape_path, &st) == 0 && !S_ISREG(st.st_mode))
@@ -119,14 +121,22 @@ recover(struct session_folder *f, bool is_dry_run, const struct tape_progress *p
     if (r < 0 || is_dry_run)
         return r;
     enum outcome what = (enum outcome)r;
+    if (!f->is_outside)
+        r = recover_run(f, ret_project, err);
+    if (r < 0)
+        return r;
+    if (what == NOTHING && is_ours && !f->is_outside && recover_has_turns(f))
+        what = SEALED; /* events, of which nothing was shown yet */
     r = put_away(f, what, is_ours, err);
     return r < 0 ? r : (int)what;
 }
 
 int
 library_recover(const char *id, bool is_dry_run, const struct tape_progress *progress,
-                struct tape_repair_report *ret, struct buf *ret_path, struct err *err)
+                struct tape_repair_report *ret, struct buf *ret_path,
+                struct library_project *ret_project, struct err *err)
 {
+    AUTO(library_project) project = { 0 };
     AUTO(buf) home = { .ceiling = PATH_MAX };
     AUTO(session_folder) f = { .lock_fd = -1 };
     struct tape_repair_report report = { 0 };
@@ -138,7 +148,8 @@ library_recover(const char *id, bool is_dry_run, const struct tape_progress *pro
     if (!r)
         r = session_folder_take(&f, buf_str(&home), id, err);
     if (!r)
-        r = recover(&f, is_dry_run, progress, &report, err);
+        r = recover(&f, is_dry_run, progress, &report,
+                    ret_project ? ret_project : &project, err);
     if (r < 0)
         return r;
     if (r == SEALED && buf_puts(ret_path, f.tape_path) < 0)

@@ -12,17 +12,28 @@
 #include "library/find.h"
 #include "tape/repair.h"
 
+/* A run's folder in its project. Zeroed it is ready for use. */
+struct library_project {
+    struct buf dir;  /* as a C string by buf_str(); empty: there is none */
+    bool is_changed; /* it was put in order just now */
+    struct err why;  /* code < 0: it could not be */
+};
+
+void library_project_release(struct library_project *p);
+
 /*
  * Seals the session `id` of live/; its recording's path afterwards is appended. Nothing
  * is when there was not one byte: then the session is removed. Each snapshot of the
  * recording has its line afterwards. The meta gets `interrupted`, the bytes that the
  * recording holds, and its last record's time as its end, unless it tells of an end
  * already. 1 when there are bytes and nothing of them can be read: its folder is in
- * damaged/ then. ERR_BUSY while it is being recorded.
+ * damaged/ then. ERR_BUSY while it is being recorded. Of a run the events and the folder
+ * in its project are put in order as well, whatever there is of the recording;
+ * ret_project NULL: whoever asks does not want to know.
  */
 int library_recover(const char *id, bool is_dry_run, const struct tape_progress *progress,
                     struct tape_repair_report *ret, struct buf *ret_path,
-                    struct err *err);
+                    struct library_project *ret_project, struct err *err);
 /*
  * Makes the stored session `id` whole. Where there is something to do, it is taken out of
  * the index first: who calls this has it indexed afterwards (ret->is_changed). 1 when

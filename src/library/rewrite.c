@@ -105,7 +105,7 @@ hold_stored(struct rewrite *w, struct err *err)
                        "session '%s' is being recorded; 'ahr stop %s' ends it", w->id,
                        w->id);
     struct err why = *err;
-    int r = library_recover(w->id, false, NULL, &ignored, &path, err);
+    int r = library_recover(w->id, false, NULL, &ignored, &path, NULL, err);
     if (r == ERR_MISSING)
         *err = why;
     return r < 0 ? r : session_hold(w->home, w->id, LIBRARY_WAIT_MS, err);

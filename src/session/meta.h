@@ -131,6 +131,16 @@ int session_meta_json(const char *path, struct buf *ret, struct err *err);
  * its order; makes a small one where there is none or a damaged one (kept as *.bad). */
 int session_meta_interrupt(const char *path, const char *id, uint64_t total_bytes,
                            uint64_t ended_at_ns, struct err *err);
+/* What the events of a run tell and its meta may not know yet: set where it is told here
+ * (NULL, 0: it is not), all else is kept as it is. ERR_MISSING and ERR_DAMAGED: there is
+ * no meta. */
+struct session_learnt {
+    const char *agent_session_id, *model;
+    struct session_usage usage;
+    uint64_t iterations;
+};
+int session_meta_learn(const char *path, const struct session_learnt *learnt,
+                       struct err *err);
 /* Sets the name, NULL: takes it away, and keeps all else as it is, in its order.
  * ERR_DAMAGED for what is no session.meta.json: it stays as it is. */
 int session_meta_rename(const char *path, const char *name, struct err *err);

@@ -14,6 +14,7 @@ int meta_json(struct view text, struct buf *ret);
  * none. ERR_DAMAGED for what is no object. */
 int meta_interrupt(struct view text, const char *id, uint64_t total_bytes,
                    uint64_t ended_at_ns, struct buf *ret);
+int meta_learn(struct view text, const struct session_learnt *learnt, struct buf *ret);
 /* Appends `text` with another name, or NULL: none. ERR_DAMAGED for what is no object. */
 int meta_rename(struct view text, const char *name, struct buf *ret);
 

@@ -330,6 +330,56 @@ meta_interrupt(struct view text, const char *id, uint64_t total_bytes,
     return r;
 }
 
+static int
+set_text(json_t *meta, const char *key, const char *text)
+{
+    /* What is no UTF-8 is left out. */
+    json_t *v = text ? json_string(text) : NULL;
+    return v ? json_object_set_new(meta, key, v) : 0;
+}
+
+static int
+set_usage(json_t *meta, const struct session_usage *u)
+{
+    const struct {
+        const char *key;
+        uint64_t v;
+    } all[] = {
+        { "input_tokens", u->input_tokens },
+        { "output_tokens", u->output_tokens },
+        { "cache_creation_input_tokens", u->cache_creation_tokens },
+        { "cache_read_input_tokens", u->cache_read_tokens },
+        { "calls", u->calls },
+    };
+    json_t *usage = json_object();
+    int r = usage ? 0 : -1;
+    for (size_t i = 0; !r && i < sizeof(all) / sizeof(all[0]); i++)
+        r = all[i].v == UINT64_MAX ? 0 : set_number(usage, all[i].key, all[i].v);
+    if (r || !json_object_size(usage)) {
+        json_decref(usage);
+        return r;
+    }
+    return json_object_set_new(meta, "usage", usage);
+}
+
+int
+meta_learn(struct view text, const struct session_learnt *learnt, struct buf *ret)
+{
+    json_t *meta = parse(text);
+    if (!meta)
+        return ERR_DAMAGED;
+    int r = set_text(meta, "agentSessionId", learnt->agent_session_id);
+    if (!r)
+        r = set_text(meta, "model", learnt->model);
+    if (!r && learnt->iterations)
+        r = set_number(meta, "iterations", learnt->iterations);
+    if (!r)
+        r = set_usage(meta, &learnt->usage);
+    r = r < 0 ? -ENOMEM : put_made(meta, ret);
+    json_decref(meta);
+    return r;
+}
+
 int
 meta_rename(struct view text, const char *name, struct buf *ret)
 {
@@ -437,6 +487,22 @@ session_meta_interrupt(const char *path, const char *id, uint64_t total_bytes,
     }
     if (r == ERR_MISSING)
         r = meta_interrupt((struct view){ 0 }, id, total_bytes, ended_at_ns, &made);
+    if (r < 0)
+        return err_code(err, r, "cannot write '%s'", path);
+    return file_replace(path, (struct view){ made.p, made.n }, true, err);
+}
+
+int
+session_meta_learn(const char *path, const struct session_learnt *learnt, struct err *err)
+{
+    AUTO(buf) text = { .ceiling = META_MAX + 65536 };
+    AUTO(buf) made = { 0 };
+    int r = read_text(path, &text, err);
+    if (r < 0)
+        return r;
+    r = meta_learn((struct view){ text.p, text.n }, learnt, &made);
+    if (r == ERR_DAMAGED)
+        return err_set(err, r, "'%s' is no session.meta.json", path);
     if (r < 0)
         return err_code(err, r, "cannot write '%s'", path);
     return file_replace(path, (struct view){ made.p, made.n }, true, err);

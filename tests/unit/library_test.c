@@ -275,14 +275,15 @@ what_cannot_be_recovered_leaves_the_results_alone(void **state)
     AUTO(buf) path = { 0 };
     struct tape_repair_report report = { .blocks = 77 };
     struct err err;
-    assert_int_equal(library_recover(FIRST, false, NULL, &report, &path, &err),
+    assert_int_equal(library_recover(FIRST, false, NULL, &report, &path, NULL, &err),
                      ERR_MISSING);
     add_cut_off(LIVE FIRST);
     assert_int_equal(file_replace(LIVE FIRST "/lock", (struct view){ 0 }, false, NULL),
                      0);
     FILE *lock = fopen(LIVE FIRST "/lock", "re");
     assert_int_equal(flock(fileno(lock), LOCK_EX), 0);
-    assert_int_equal(library_recover(FIRST, false, NULL, &report, &path, &err), ERR_BUSY);
+    assert_int_equal(library_recover(FIRST, false, NULL, &report, &path, NULL, &err),
+                     ERR_BUSY);
     fclose(lock);
     assert_int_equal(err.code, ERR_BUSY);
     assert_int_equal(path.n, 0);
@@ -326,7 +327,7 @@ recover_first(void)
     AUTO(buf) path = { 0 };
     struct tape_repair_report report;
     struct err err;
-    assert_int_equal(library_recover(FIRST, false, NULL, &report, &path, &err), 0);
+    assert_int_equal(library_recover(FIRST, false, NULL, &report, &path, NULL, &err), 0);
 }
 
 static void
@@ -401,8 +402,9 @@ only_sessions_are_recovered(void **state)
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         AUTO(buf) path = { 0 };
         struct tape_repair_report report;
-        assert_int_equal(library_recover(others[i], false, NULL, &report, &path, NULL),
-                         ERR_MISSING);
+        assert_int_equal(
+            library_recover(others[i], false, NULL, &report, &path, NULL, NULL),
+            ERR_MISSING);
     }
     assert_int_equal(rmdir(LIVE "x"), 0); /* there, and empty */
     assert_int_equal(rmdir("home/live"), 0);
@@ -415,7 +417,7 @@ a_dry_run_changes_nothing(void **state)
     AUTO(buf) path = { 0 };
     struct tape_repair_report report;
     add_cut_off(LIVE FIRST);
-    assert_int_equal(library_recover(FIRST, true, NULL, &report, &path, NULL), 0);
+    assert_int_equal(library_recover(FIRST, true, NULL, &report, &path, NULL, NULL), 0);
     assert_true(report.is_changed && report.sealed_records > 0);
     assert_non_null(strstr(buf_str(&path), "/live/" FIRST "/session.ahr"));
     assert_int_equal(access(LIVE FIRST "/session.ahr.tail-0", F_OK), 0);
@@ -430,7 +432,7 @@ start_recoverer(int says)
         return;
     AUTO(buf) path = { 0 };
     struct tape_repair_report report;
-    int r = library_recover(FIRST, false, NULL, &report, &path, NULL);
+    int r = library_recover(FIRST, false, NULL, &report, &path, NULL, NULL);
     const char *how = r == ERR_BUSY || r == ERR_MISSING ? "l" : r ? "x" : "d";
     (void)!write(says, how, 1);
     _exit(0);

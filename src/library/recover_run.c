@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "library/recover_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "journal/project.h"
+#include "library/turns.h"
+#include "session/lines.h"
+#include "session/meta.h"
+
+enum {
+    PIECE = 64 << 10,
+    TORN_MAX = 2 << 20, /* a longer last line is ended, not looked at */
+};
+
+void
+library_project_release(struct library_project *p)
+{
+    buf_release(&p->dir);
+}
+
+static int
+turns_path(const struct session_folder *f, struct buf *ret)
+{
+    return buf_printf(ret, "%s/session." SESSION_TURNS, f->dir);
+}
+
+bool
+recover_has_turns(const struct session_folder *f)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct stat st;
+    return turns_path(f, &path) == 0 && lstat(buf_str(&path), &st) == 0 &&
+           S_ISREG(st.st_mode) && st.st_size > 0;
+}
+
+/* -- the events -- */
+
+/* The last bytes, from the last newline on; all of them when there is none. */
+static int
+read_last(int fd, off_t size, struct buf *bytes, struct view *ret)
+{
+    off_t from = size > TORN_MAX ? size - TORN_MAX : 0;
+    uint8_t *p = buf_grow(bytes, (size_t)(size - from));
+    if (!p)
+        return bytes->failed;
+    ssize_t n = pread(fd, p, bytes->n, from);
+    if (n != (ssize_t)bytes->n)
+        return n < 0 ? -errno : -EIO;
+    const uint8_t *end = memrchr(p, '\n', bytes->n), *start = end ? end + 1 : p;
+    *ret = (struct view){ start, bytes->n - (size_t)(start - p) };
+    return !end && from ? ERR_LIMIT : 0;
+}
+
+static bool
+is_event(struct view line)
+{
+    AUTO(buf) texts = { 0 };
+    struct turn_event e;
+    struct turn_stamp at;
+    return turn_line_read(line, &texts, &e, &at) == 0;
+}
+
+/* A line that is whole, or that others wrote, is ended. */
+static int
+mend_end(int fd)
+{
+    static const char begin[] = "{\"ts_ns\":";
+    AUTO(buf) bytes = { 0 };
+    struct view last;
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    if (!st.st_size)
+        return 0;
+    int r = read_last(fd, st.st_size, &bytes, &last);
+    if (r < 0 && r != ERR_LIMIT)
+        return r;
+    if (!r && !last.n)
+        return 0;
+    size_t known = last.n < sizeof(begin) - 1 ? last.n : sizeof(begin) - 1;
+    bool is_torn = !r && !memcmp(last.p, begin, known) && !is_event(last);
+    if (is_torn)
+        r = ftruncate(fd, st.st_size - (off_t)last.n) < 0 ? -errno : 0;
+    else
+        r = pwrite(fd, "\n", 1, st.st_size) != 1 ? -errno : 0;
+    if (!r && fsync(fd) < 0)
+        r = -errno;
+    return r;
+}
+
+static int
+mend_turns(const char *path, struct err *err)
+{
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return err_sys(err, "cannot open '%s'", path);
+    int r = mend_end(fd);
+    close(fd);
+    return r < 0 ? err_code(err, r, "cannot mend '%s'", path) : 0;
+}
+
+static const char *
+text_or_null(struct buf *b)
+{
+    return b->n ? buf_str(b) : NULL;
+}
+
+/* What the meta of a run that was cut off does not know yet. */
+static int
+learn(const struct session_folder *f, const char *path, struct err *err)
+{
+    AUTO(library_run) run = { 0 };
+    if (library_run_read(&run, path) < 0 || !run.events)
+        return 0; /* the index tells of the damage */
+    const struct session_learnt learnt = {
+        .agent_session_id = text_or_null(&run.agent_session_id),
+        .model = text_or_null(&run.model),
+        .usage = { run.usage.input_tokens, run.usage.output_tokens,
+                   run.usage.cache_creation_tokens, run.usage.cache_read_tokens,
+                   run.calls },
+        .iterations = run.iterations,
+    };
+    int r = session_meta_learn(f->meta_path, &learnt, err);
+    return r == ERR_MISSING || r == ERR_DAMAGED ? 0 : r;
+}
+
+/* -- the project -- */
+
+/* One absolute path, and nothing else. */
+static bool
+is_path(struct buf *b)
+{
+    while (b->n && b->p[b->n - 1] == '\n')
+        b->n--;
+    return b->n && b->p[0] == '/' && !memchr(b->p, 0, b->n) && !memchr(b->p, '\n', b->n);
+}
+
+int
+recover_project_path(const char *dir, const char *meta_path, struct buf *ret)
+{
+    AUTO(buf) file = { .ceiling = PATH_MAX };
+    AUTO(buf) text = { .ceiling = PIECE + PATH_MAX };
+    AUTO(session_told) told = { 0 };
+    if (buf_printf(&file, "%s/project", dir) == 0 &&
+        file_slurp(buf_str(&file), &text) == 0 && text.n < PATH_MAX && is_path(&text))
+        return buf_append(ret, text.p, text.n);
+    if (session_meta_tell(meta_path, &told, NULL) == 0 && told.project &&
+        *told.project == '/')
+        return buf_puts(ret, told.project);
+    return 0;
+}
+
+/* A run of the same name that goes on is none of ours, and has put the rest in order. */
+static int
+mend_project(const struct session_folder *f, struct library_project *ret)
+{
+    struct err why;
+    int r = recover_project_path(f->dir, f->meta_path, &ret->dir);
+    if (r < 0 || !ret->dir.n)
+        return r;
+    int mended = journal_project_recover(buf_str(&ret->dir), &why);
+    ret->is_changed = mended > 0;
+    if (mended < 0 && mended != ERR_BUSY)
+        ret->why = why;
+    return 0;
+}
+
+int
+recover_run(const struct session_folder *f, struct library_project *ret, struct err *err)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    int r = turns_path(f, &path);
+    if (!r)
+        r = mend_project(f, ret);
+    if (r < 0)
+        return err_code(err, r, "cannot put the run of session '%s' in order", f->id);
+    if (!recover_has_turns(f))
+        return 0;
+    r = mend_turns(buf_str(&path), err);
+    return r < 0 ? r : learn(f, buf_str(&path), err);
+}

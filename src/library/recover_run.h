@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recover_run.h -- what a run that was cut off has beside its recording: its events, and
+ * its folder in its project.
+ */
+#ifndef LIBRARY_RECOVER_RUN_H
+#define LIBRARY_RECOVER_RUN_H
+
+#include "library/recover.h"
+#include "session/folder.h"
+
+/* Does the session's folder hold events of a run? */
+bool recover_has_turns(const struct session_folder *f);
+/*
+ * The folder is ours. The events' last line, if it is torn, is cut off (what was torn was
+ * never shown), the meta learns what they tell, and the run's folder in its project is
+ * put in order; what fails there is told in *ret, and is no failure of the session's.
+ */
+int recover_run(const struct session_folder *f, struct library_project *ret,
+                struct err *err);
+/* The project folder of the session whose folder is `dir`: of its file `project`, else of
+ * its meta. Appends nothing when it is not known. */
+int recover_project_path(const char *dir, const char *meta_path, struct buf *ret);
+
+#endif
