@@ -48,12 +48,15 @@ struct listing {
 };
 
 static const struct cli_column columns[] = {
-    { "WHEN", false, 0, 4 },   { "NAME OR ID", false, 12, 0 },
-    { "STATUS", false, 0, 0 }, { "DURATION", true, 0, 2 },
-    { "SIZE", true, 0, 1 },    { "COMMAND", false, 8, 3 },
+    { "WHEN", false, 0, 4 },    { "NAME OR ID", false, 12, 0 }, { "STATUS", false, 0, 0 },
+    { "DURATION", true, 0, 2 }, { "SIZE", true, 0, 1 },         { "AGENT", false, 0, 6 },
+    { "TOKENS", true, 0, 5 },   { "COMMAND", false, 8, 3 },
 };
 
-enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+enum {
+    COLUMNS = sizeof(columns) / sizeof(columns[0]),
+    RUNS_ALONE = 1 << 5 | 1 << 6, /* AGENT and TOKENS */
+};
 
 /* -- a row -- */
 
@@ -100,6 +103,25 @@ put_duration(struct listing *l, const struct library_session *s)
     cli_table_put(&l->table, buf_str(&l->cell), 0);
 }
 
+/* Who ran, and what it took in and gave out, cached or not. */
+static void
+put_run(struct listing *l, const struct store_session *f)
+{
+    const uint64_t all[] = { f->input_tokens, f->output_tokens, f->cache_creation_tokens,
+                             f->cache_read_tokens };
+    bool is_run = f->kind && !strcmp(f->kind, "stream");
+    uint64_t sum = 0;
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i] != UINT64_MAX)
+            sum += all[i], is_known = true;
+    cli_table_put(&l->table, f->agent ? f->agent : is_run ? "run" : NULL, 0);
+    buf_clear(&l->cell);
+    if (is_known)
+        cli_count(&l->cell, sum, NULL);
+    cli_table_put(&l->table, buf_str(&l->cell), 0);
+}
+
 /* A cli_list_tree_fn. */
 static int
 put_row(void *ctx, const struct library_session *s, const char *branch)
@@ -113,6 +135,7 @@ put_row(void *ctx, const struct library_session *s, const char *branch)
     buf_clear(&l->cell);
     cli_size(&l->cell, s->facts.size_bytes);
     cli_table_put(&l->table, buf_str(&l->cell), 0);
+    put_run(l, &s->facts);
     cli_table_put(&l->table, s->facts.command, 0);
     return cli_table_flush(&l->table, false, l->err);
 }
@@ -237,6 +260,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     l.is_flat = a.is_flat;
     l.table.columns = columns;
     l.table.count = COLUMNS;
+    l.table.spare = RUNS_ALONE;
     cli_table_look(&l.table, STDOUT_FILENO);
     r = list(&l, &what, &listed);
     if (!r) {

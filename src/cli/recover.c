@@ -3,14 +3,21 @@
 #include "library/recover.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "cli/option.h"
 #include "cli/report.h"
+#include "journal/iteration.h"
 #include "library/catch_up.h"
+#include "library/runs.h"
 #include "session/home.h"
+
+enum { LOG_HEAD_MAX = 4096 };
 
 struct recover {
     struct cli_report out; /* the first: it is what a report on one is given */
@@ -119,12 +126,101 @@ say_project(const struct recover *rec, const struct library_project *p)
                 p->why.text);
 }
 
+/* -- logs and runs of projects -- */
+
+static bool
+is_log(const struct library_found *f)
+{
+    struct buf path = f->tape_path;
+    const char *text = buf_str(&path);
+    size_t n = strlen(text);
+    return !*f->id && n > 4 && !strcmp(text + n - 4, ".log");
+}
+
+/* Of a log, or of a run's folder. */
+static void
+add_plain(struct cli_report *out, const char *key, const char *path, bool is_changed,
+          const char *what)
+{
+    struct json *j = &out->json;
+    if (!out->is_json) {
+        buf_printf(&out->text, "%s: %s", path, what);
+        return;
+    }
+    json_open(j, '{');
+    json_key(j, key), json_str(j, path);
+    json_key(j, "changed"), json_bool(j, is_changed);
+    json_key(j, "dry_run"), json_bool(j, out->is_dry_run);
+    json_close(j, '}');
+}
+
+/* 1: its head says that it goes on. */
+static int
+is_log_open(const char *path, struct err *err)
+{
+    AUTO(buf) bytes = { 0 };
+    struct journal_head head;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return err_sys(err, "cannot open '%s'", path);
+    uint8_t *p = buf_grow(&bytes, LOG_HEAD_MAX);
+    ssize_t n = p ? pread(fd, p, LOG_HEAD_MAX, 0) : -1;
+    close(fd);
+    if (n < 0)
+        return err_sys(err, "cannot read '%s'", path);
+    int r = journal_head_read((struct view){ p, (size_t)n }, &head);
+    return r < 0 ? err_set(err, ERR_DAMAGED, "'%s' is no iteration log", path)
+                 : head.status == JOURNAL_IN_PROGRESS;
+}
+
+static int
+report_log(struct cli_report *out, const char *path, struct err *err)
+{
+    int r = out->is_dry_run ? is_log_open(path, err)
+                            : journal_iteration_recover(path, err);
+    if (r < 0)
+        return r;
+    add_plain(out, "file", path, r > 0,
+              !r                ? "nothing to do"
+              : out->is_dry_run ? "would be marked as crashed, unless somebody writes it"
+                                : "recovered: its writer is gone, it says crashed now");
+    return CLI_DONE;
+}
+
+struct runs {
+    struct recover *rec;
+    uint64_t count;
+    int worst;
+};
+
+/* A library_runs_fn. */
+static int
+take_run(void *ctx, const char *dir, int r, const struct err *why)
+{
+    struct runs *runs = ctx;
+    struct cli_report *out = &runs->rec->out;
+    runs->count++;
+    if (r < 0) {
+        cli_say(runs->rec->self, "%s", why->text);
+        runs->worst = CLI_FAILED;
+        return 1;
+    }
+    add_plain(out, "project", dir, true,
+              out->is_dry_run ? "the run would be marked as interrupted"
+                              : "the run is over, and its files are in order");
+    if (!out->is_json)
+        buf_puts(&out->text, "\n");
+    return 1;
+}
+
 static int
 report(struct cli_report *out, struct library_found *session,
        const struct tape_progress *step, struct err *err)
 {
     AUTO(buf) moved = { 0 };
     AUTO(library_project) project = { 0 };
+    if (is_log(session))
+        return report_log(out, buf_str(&session->tape_path), err);
     struct recover *rec = (struct recover *)out;
     bool is_dry_run = out->is_dry_run;
     struct outcome o = { .id = session->id,
@@ -150,6 +246,27 @@ report(struct cli_report *out, struct library_found *session,
     return o.is_ruin || o.done.damages || o.done.bad_tails ? CLI_DAMAGED : CLI_DONE;
 }
 
+/* The library's first: what it knows of its runs it puts in order itself. */
+static int
+report_all(struct cli_report *out, struct runs *runs, int count, char **list,
+           struct err *err)
+{
+    int r = cli_report_sessions(out, runs->rec->self, count, list, report, err);
+    if (r < 0)
+        return r;
+    bool is_json = out->is_json;
+    out->is_json = false;
+    int e = library_runs_recover(".", out->is_dry_run, take_run, runs);
+    if (!e && out->text.n)
+        e = file_write_all(is_json ? STDERR_FILENO : STDOUT_FILENO, out->text.p,
+                           out->text.n);
+    buf_release(&out->text);
+    out->is_json = is_json;
+    if (e < 0)
+        return err_code(err, e, "cannot tell of the project's runs");
+    return r ? r : runs->worst;
+}
+
 static int
 recover_all(struct cli_report *out, const struct cli_command *self, struct err *err)
 {
@@ -163,9 +280,10 @@ recover_all(struct cli_report *out, const struct cli_command *self, struct err *
         return err_code(err, -ENOMEM, "cannot list what is to recover");
     for (int i = 0; i < count; i++)
         list[i] = (char *)ids.p + (size_t)i * (SESSION_ID_LEN + 1);
-    if (!count)
+    struct runs runs = { .rec = (struct recover *)out };
+    r = report_all(out, &runs, count, list, err);
+    if (!count && !runs.count)
         cli_say(self, "nothing to recover");
-    r = cli_report_sessions(out, self, count, list, report, err);
     free(list);
     return r;
 }

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "journal/project.h"
 #include "library/ids_priv.h"
 #include "library/index.h"
 #include "session/folder.h"
@@ -316,6 +317,29 @@ find_uuid(struct library_found *ret, const char *home, const char *prefix,
     return find_id(ret, home, ids_at(&fitting, 0), err);
 }
 
+bool
+library_find_run(const char *name, char ret_id[SESSION_ID_LEN + 1])
+{
+    AUTO(buf) dir = { .ceiling = PATH_MAX };
+    AUTO(buf) id = { 0 };
+    if (journal_project_find(".", name, &dir, &id) <= 0 || id.n != SESSION_ID_LEN)
+        return false;
+    memcpy(ret_id, buf_str(&id), SESSION_ID_LEN + 1);
+    return true;
+}
+
+/* False: there is none, or the library does not have it any more. */
+static bool
+find_run(struct library_found *ret, const char *home, const char *name)
+{
+    AUTO(buf) dir = { .ceiling = PATH_MAX };
+    char id[SESSION_ID_LEN + 1];
+    bool is_live;
+    struct err ignored;
+    return library_find_run(name, id) && locate(home, id, &dir, &is_live) &&
+           find_id(ret, home, id, &ignored) == 0;
+}
+
 static int
 find_session(struct library_found *ret, const char *what, bool is_by_files,
              struct err *err)
@@ -328,6 +352,8 @@ find_session(struct library_found *ret, const char *what, bool is_by_files,
         return find_newest(ret, buf_str(&home), NULL, is_by_files, err);
     if (session_id_is(what))
         return find_id(ret, buf_str(&home), what, err);
+    if (find_run(ret, buf_str(&home), what))
+        return 0;
     if (session_id_may_begin(what))
         return find_prefix(ret, buf_str(&home), what, is_by_files, err);
     r = find_newest(ret, buf_str(&home), what, is_by_files, err);

@@ -7,7 +7,8 @@
  * or a name (the newest of that name). What is newest is told by the day of the id, then
  * by the start. Names and starts are looked up in the index, where that can be used, and
  * for the rest in sessions/ and live/, with the same result; what cannot be read there is
- * passed over. An id, a prefix and a path need no index.
+ * passed over. An id, a prefix and a path need no index. A name that a run has in the
+ * project around the current folder means that run, before all others of its name.
  */
 #ifndef LIBRARY_FIND_H
 #define LIBRARY_FIND_H
@@ -32,5 +33,9 @@ void library_found_release(struct library_found *f);
 int library_find(struct library_found *ret, const char *what, struct err *err);
 /* The same by the files alone: for a recorder, which never touches the index. */
 int library_find_by_files(struct library_found *ret, const char *what, struct err *err);
+
+/* The session of the run that is called so in the project around the current folder:
+ * true, with its id. */
+bool library_find_run(const char *name, char ret_id[SESSION_ID_LEN + 1]);
 
 #endif

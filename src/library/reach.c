@@ -70,7 +70,10 @@ find(struct library_found *ret, const char *home, const char *what, struct err *
     if (r < 0)
         return err_code(err, r, "cannot list the sessions in '%s'", home);
     ids_sort(&ids);
-    const char *id = newest_held(&ids, home, what);
+    char run[SESSION_ID_LEN + 1];
+    bool is_run = what && library_find_run(what, run) &&
+                  session_folder_is_held(home, run);
+    const char *id = is_run ? run : newest_held(&ids, home, what);
     if (!id && !what)
         return err_set(err, ERR_MISSING, "no session is being recorded");
     return library_find(ret, id ? id : what, err);

@@ -62,9 +62,21 @@ enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
 /* In the order of STORE_SHORT_COLUMNS. */
 static const struct column short_columns[] = {
-    { TEXT, AT(id) },          { TEXT, AT(name) },        { TEXT, AT(status) },
-    { TEXT, AT(command) },     { TEXT, AT(parent) },      { TIME, AT(started_at_ns) },
-    { TIME, AT(ended_at_ns) }, { COUNT, AT(size_bytes) }, { FLAG, AT(is_damaged) },
+    { TEXT, AT(id) },
+    { TEXT, AT(name) },
+    { TEXT, AT(status) },
+    { TEXT, AT(command) },
+    { TEXT, AT(parent) },
+    { TIME, AT(started_at_ns) },
+    { TIME, AT(ended_at_ns) },
+    { COUNT, AT(size_bytes) },
+    { FLAG, AT(is_damaged) },
+    { TEXT, AT(kind) },
+    { TEXT, AT(agent) },
+    { COUNT, AT(input_tokens) },
+    { COUNT, AT(output_tokens) },
+    { COUNT, AT(cache_creation_tokens) },
+    { COUNT, AT(cache_read_tokens) },
 };
 
 enum { SHORT_COLUMNS = sizeof(short_columns) / sizeof(short_columns[0]) };
