@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * facts.c -- what is known of a run: metadata.json in its project, session.meta.json in
+ * the library.
+ *
+ * Others may add artifacts to metadata.json meanwhile (`ahr artifact add`): what is listed
+ * there stays listed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "journal/metadata.h"
+#include "run/keep_priv.h"
+#include "run/mask_priv.h"
+
+enum { CMD_BYTES_MAX = 64 << 10 }; /* what is kept of a command line */
+
+static int
+mask_command(struct run_keep *k)
+{
+    struct run_facts *f = &k->facts;
+    size_t n = 0;
+    while (k->opt->argv[n])
+        n++;
+    f->cmd_list = calloc(n + 1, sizeof(*f->cmd_list));
+    if (!f->cmd_list)
+        return -ENOMEM;
+    int r = redact_argv(k->redact, n, (const char *const *)k->opt->argv, &f->cmd);
+    if (r < 0)
+        return r;
+    const char *start = (const char *)f->cmd.p, *at = start;
+    for (; f->cmd_count < n && at - start < CMD_BYTES_MAX; at += strlen(at) + 1)
+        f->cmd_list[f->cmd_count++] = at;
+    if (f->cmd_count < n)
+        f->cmd_list[f->cmd_count++] = "…";
+    return 0;
+}
+
+int
+run_facts_init(struct run_keep *k, struct err *err)
+{
+    struct run_facts *f = &k->facts;
+    const char *task = k->opt->task;
+    char *cwd = getcwd(NULL, 0);
+    f->exit_code = -1;
+    if (cwd)
+        buf_puts(&f->cwd, cwd);
+    free(cwd);
+    if (k->opt->agent != TURN_AUTO)
+        f->agent = turn_agent_name(k->opt->agent);
+    if (task)
+        run_mask_text(k->redact, (struct view){ (const uint8_t *)task, strlen(task) },
+                      &f->task);
+    int r = mask_command(k);
+    return r < 0 ? err_code(err, r, "cannot record") : 0;
+}
+
+void
+run_facts_release(struct run_facts *f)
+{
+    buf_release(&f->agent_session_id);
+    buf_release(&f->model);
+    buf_release(&f->cmd);
+    buf_release(&f->task);
+    buf_release(&f->cwd);
+    turn_totals_release(&f->totals);
+    free(f->cmd_list);
+}
+
+static void
+set(struct run_facts *f, struct buf *b, struct view v)
+{
+    if (!v.n || (b->n == v.n && !memcmp(b->p, v.p, v.n)))
+        return;
+    buf_clear(b);
+    buf_append(b, v.p, v.n);
+    f->is_changed = true;
+}
+
+void
+run_facts_see(struct run_keep *k, const struct turn_event *e)
+{
+    struct run_facts *f = &k->facts;
+    if (e->type == TURN_SESSION) {
+        set(f, &f->agent_session_id, e->id);
+        set(f, &f->model, e->model);
+    } else if (e->type == TURN_USAGE || e->type == TURN_DONE) {
+        (void)turn_totals_add(&f->totals, e);
+        f->is_changed = true;
+    }
+}
+
+static const char *
+or_none(struct buf *b)
+{
+    return b->n ? buf_str(b) : NULL;
+}
+
+static bool
+has_path(struct view list, const char *path)
+{
+    const char *at = (const char *)list.p, *end = at + list.n;
+    for (; at < end; at += strlen(at) + 1)
+        if (!strcmp(at, path))
+            return true;
+    return false;
+}
+
+/* Ours, and those that others have listed. */
+static void
+list_artifacts(struct run_keep *k, const char *path, struct buf *ret)
+{
+    struct journal_told told = { 0 };
+    struct err ignored;
+    struct view ours = { 0 };
+    if (k->artifacts)
+        ours = journal_artifacts_list(k->artifacts);
+    if (!journal_metadata_read(path, &told, &ignored) && told.artifacts.n) {
+        const char *at = (const char *)told.artifacts.p, *end = at + told.artifacts.n;
+        for (; at < end; at += strlen(at) + 1)
+            if (!ours.n || !has_path(ours, at))
+                buf_append(ret, at, strlen(at) + 1);
+    }
+    journal_told_release(&told);
+    if (ours.n)
+        buf_append(ret, ours.p, ours.n);
+}
+
+static int
+write_project(struct run_keep *k, bool is_last, struct err *err)
+{
+    struct run_facts *f = &k->facts;
+    const struct run_options *o = k->opt;
+    AUTO(buf) path = { 0 };
+    AUTO(buf) artifacts = { 0 };
+    journal_project_path(&k->project, "metadata.json", &path);
+    list_artifacts(k, buf_str(&path), &artifacts);
+    struct journal_metadata m = {
+        .id = k->id,
+        .name = k->project.name,
+        .role = o->role,
+        .status = session_status_name(f->status),
+        .signal = f->signal,
+        .parent = o->parent,
+        .task = or_none(&f->task),
+        .cwd = or_none(&f->cwd),
+        .agent = f->agent,
+        .agent_session_id = or_none(&f->agent_session_id),
+        .model = or_none(&f->model),
+        .cmd = f->cmd_list,
+        .cmd_count = f->cmd_count,
+        .context_files = o->context_files,
+        .context_count = o->context_count,
+        .artifacts = { artifacts.p, artifacts.n },
+        .created_at_ns = k->clock.real_ns,
+        .completed_at_ns = f->ended_at_ns,
+        .pid = f->ended_at_ns ? 0 : getpid(),
+        .pid_start = f->ended_at_ns ? 0 : journal_process_start(getpid()),
+        .exit_code = f->exit_code,
+        .iterations = f->iterations,
+        .usage = turn_totals_usage(&f->totals),
+        .calls = f->totals.calls,
+    };
+    return journal_metadata_write(buf_str(&path), &m, is_last, err);
+}
+
+static int
+write_library(struct run_keep *k, bool is_last, struct err *err)
+{
+    struct run_facts *f = &k->facts;
+    const struct run_options *o = k->opt;
+    struct turn_usage u = turn_totals_usage(&f->totals);
+    struct session_usage usage = { u.input_tokens, u.output_tokens,
+                                   u.cache_creation_tokens, u.cache_read_tokens,
+                                   f->totals.calls };
+    struct session_meta m = {
+        .id = k->id,
+        .status = f->status,
+        .started_at_ns = k->clock.real_ns,
+        .ended_at_ns = f->ended_at_ns,
+        .cmd = f->cmd_list,
+        .cmd_count = f->cmd_count,
+        .host_pid = f->ended_at_ns ? 0 : getpid(),
+        .cols = o->cols,
+        .rows = o->rows,
+        .quality = tape_writer_defaults.quality,
+        .name = k->has_project ? k->project.name : o->name,
+        .role = o->role,
+        .task = or_none(&f->task),
+        .parent = o->parent,
+        .cwd = or_none(&f->cwd),
+        .signal = f->signal,
+        .exit_code = f->exit_code,
+        .total_bytes = k->tape_off,
+        .is_redacted = true,
+        .kind = "stream",
+        .agent = f->agent,
+        .agent_session_id = or_none(&f->agent_session_id),
+        .model = or_none(&f->model),
+        .project = k->has_project ? k->project.dir : NULL,
+        .usage = f->totals.is_known ? &usage : NULL,
+        .iterations = f->iterations,
+    };
+    return session_meta_write(k->folder.meta_path, &m, is_last, err);
+}
+
+void
+run_facts_write(struct run_keep *k, bool is_last)
+{
+    struct err err;
+    if (k->has_project && write_project(k, is_last, &err) < 0)
+        run_keep_tell(k, RUN_FACTS, err.text);
+    if (k->has_folder && write_library(k, is_last, &err) < 0)
+        run_keep_tell(k, RUN_FACTS, err.text);
+    k->facts.is_changed = false;
+    k->facts.at_mono_ns = clock_mono_ns();
+}

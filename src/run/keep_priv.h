@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * keep_priv.h -- where a run is kept: its folder in the library, its folder in the
+ * project, and the files in them.
+ *
+ * Trouble with one of them is told once and costs nothing else: the command goes on, and
+ * the others are written.
+ */
+#ifndef RUN_KEEP_PRIV_H
+#define RUN_KEEP_PRIV_H
+
+#include "journal/artifact.h"
+#include "journal/iteration.h"
+#include "journal/project.h"
+#include "run/run.h"
+#include "session/folder.h"
+#include "session/lines.h"
+#include "tape/writer.h"
+#include "turn/totals.h"
+
+/* Where there may be trouble: each is told once. */
+enum run_place { RUN_LIBRARY, RUN_PROJECT, RUN_TURNS, RUN_IO, RUN_LOG, RUN_FACTS };
+
+/* What is known of the run; all texts are masked. */
+struct run_facts {
+    enum session_status status;
+    const char *signal; /* "INT"; NULL: none */
+    int exit_code;      /* < 0: none yet */
+    uint64_t ended_at_ns, iterations;
+    const char *agent; /* NULL: not known */
+    struct buf agent_session_id, model;
+    struct turn_totals totals;
+    struct buf cmd, task, cwd; /* the words of cmd, each with its NUL */
+    const char **cmd_list;
+    size_t cmd_count;
+    bool is_changed;    /* since they were written … */
+    uint64_t at_mono_ns; /* … then */
+};
+
+/* What is to be written together, in this order. */
+struct run_batch {
+    struct buf turns, io, log, tape;
+};
+
+struct run_keep {
+    const struct run_options *opt;
+    struct clock clock;
+    char id[SESSION_ID_LEN + 1];
+    struct redact *redact;
+    struct session_folder folder;
+    struct journal_project project;
+    bool has_folder, has_project;
+    struct tape_writer *tape; /* NULL: none */
+    uint64_t tape_off;        /* bytes given to it */
+    struct session_lines turns, io;
+    uint64_t lost;                 /* lines of io.log that nothing has taken */
+    struct journal_iteration *log; /* NULL: none now */
+    struct journal_artifacts *artifacts;
+    struct run_facts facts;
+    unsigned told; /* bits of enum run_place */
+};
+
+/* ERR_BUSY: the name is taken; else it goes on with what can be made. on_news: of the
+ * tape, in its thread. */
+int run_keep_open(struct run_keep *k, const struct run_options *opt,
+                  void (*on_news)(void *ctx), void *ctx, struct err *err);
+uint64_t run_keep_now_ns(const struct run_keep *k);
+/* All of it, in the order of the files; then it is empty. */
+void run_keep_write(struct run_keep *k, struct run_batch *b);
+/* Tries again what the disk has not taken, seals what is due. */
+void run_keep_tick(struct run_keep *k);
+/* In how many ms that is due; UINT64_MAX: not. */
+uint64_t run_keep_due_ms(const struct run_keep *k);
+/* May more be read? */
+bool run_keep_has_room(struct run_keep *k);
+/* The next iteration's number, and its log is open (where there can be one). */
+uint64_t run_keep_begin(struct run_keep *k);
+/* Its end: the log is closed. signal: of ours, "INT"; reason: it crashed. */
+void run_keep_end(struct run_keep *k, int exit_code, uint64_t duration_ms,
+                  const char *signal, const char *reason);
+/* All has ended: closed, synced, and in its place. */
+void run_keep_finish(struct run_keep *k);
+void run_keep_release(struct run_keep *k);
+/* Says it, once for each place. */
+void run_keep_tell(struct run_keep *k, enum run_place place, const char *text);
+
+/* -- facts.c -- */
+
+int run_facts_init(struct run_keep *k, struct err *err);
+void run_facts_release(struct run_facts *f);
+/* What an event tells of the agent. */
+void run_facts_see(struct run_keep *k, const struct turn_event *e);
+/* Both files; is_last: synced. */
+void run_facts_write(struct run_keep *k, bool is_last);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/mask_priv.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_in.h"
+
+static const char unmasked[] = "[left out: it could not be searched for secrets]";
+
+void
+run_mask_release(struct run_mask *m)
+{
+    buf_release(&m->text);
+    buf_release(&m->json);
+    buf_release(&m->name);
+    buf_release(&m->cwd);
+}
+
+void
+run_mask_text(struct redact *redact, struct view text, struct buf *out)
+{
+    size_t before = out->n;
+    if (!text.n || !redact_text(redact, text.p, text.n, out))
+        return;
+    out->n = before;
+    out->failed = 0;
+    buf_puts(out, unmasked);
+}
+
+static struct view
+mask(struct run_mask *m, struct view text, struct buf *room)
+{
+    buf_clear(room);
+    room->ceiling = RUN_TEXT_MAX;
+    run_mask_text(m->redact, text, room);
+    return (struct view){ room->p, room->n };
+}
+
+static bool
+is_json(struct view v)
+{
+    struct json_in in = { .p = v.p, .end = v.p + v.n };
+    return json_in_skip(&in) && !json_in_peek(&in) && !in.failed;
+}
+
+/* A mask over more than one string would leave what is no JSON: then it is a text. */
+static struct view
+mask_json(struct run_mask *m, struct view json)
+{
+    struct view v = mask(m, json, &m->json);
+    bool is_same = v.n == json.n && (!v.n || !memcmp(v.p, json.p, v.n));
+    if (is_same || is_json(v))
+        return v;
+    AUTO(buf) quoted = { .ceiling = RUN_TEXT_MAX };
+    struct json j = { .out = &quoted };
+    json_bytes(&j, v);
+    buf_clear(&m->json);
+    buf_append(&m->json, quoted.p, quoted.n);
+    return (struct view){ m->json.p, m->json.n };
+}
+
+struct turn_event
+run_mask_event(struct run_mask *m, const struct turn_event *e)
+{
+    struct turn_event masked = *e;
+    masked.text = mask(m, e->text, &m->text);
+    masked.json = mask_json(m, e->json);
+    masked.name = mask(m, e->name, &m->name);
+    masked.cwd = mask(m, e->cwd, &m->cwd);
+    return masked;
+}
+
+/* -- lines of one text -- */
+
+int
+run_lines_init(struct run_lines *l, struct redact *redact)
+{
+    *l = (struct run_lines){ .line.ceiling = 4 * RUN_LINE_MAX };
+    return redact_stream_new(&l->stream, redact, &(struct redact_options){ 0 });
+}
+
+void
+run_lines_release(struct run_lines *l)
+{
+    redact_stream_free(l->stream);
+    buf_release(&l->line);
+}
+
+static void
+drop(struct run_lines *l, size_t n)
+{
+    l->line.n -= n;
+    if (l->line.n)
+        memmove(l->line.p, l->line.p + n, l->line.n);
+    l->told = 0;
+}
+
+static void
+hand_out(struct run_lines *l, run_line_fn fn, void *ctx)
+{
+    size_t at = 0;
+    const uint8_t *end;
+    while (at < l->line.n && (end = memchr(l->line.p + at, '\n', l->line.n - at))) {
+        size_t n = (size_t)(end - (l->line.p + at));
+        fn(ctx, (struct view){ l->line.p + at, n }, l->told);
+        l->told = 0;
+        at += n + 1;
+    }
+    if (at)
+        drop(l, at);
+    if (l->line.n > RUN_LINE_MAX)
+        run_lines_cut(l, fn, ctx);
+    if (!l->line.n)
+        l->held_ns = 0;
+    else if (!l->held_ns || at)
+        l->held_ns = clock_mono_ns();
+}
+
+void
+run_lines_feed(struct run_lines *l, struct view bytes, run_line_fn fn, void *ctx)
+{
+    while (bytes.n) {
+        size_t n = bytes.n < RUN_LINE_MAX ? bytes.n : RUN_LINE_MAX;
+        /* Without memory it hands out nothing, and so do we. */
+        if (redact_stream_feed(l->stream, bytes.p, n, &l->line) < 0)
+            l->line.failed = 0;
+        hand_out(l, fn, ctx);
+        bytes = (struct view){ bytes.p + n, bytes.n - n };
+    }
+}
+
+struct view
+run_lines_piece(struct run_lines *l)
+{
+    struct view v = { l->line.p + l->told, l->line.n - l->told };
+    l->told = l->line.n;
+    return v;
+}
+
+void
+run_lines_cut(struct run_lines *l, run_line_fn fn, void *ctx)
+{
+    if (!l->line.n)
+        return;
+    fn(ctx, (struct view){ l->line.p, l->line.n }, l->told);
+    drop(l, l->line.n);
+    l->held_ns = 0;
+}
+
+void
+run_lines_end(struct run_lines *l, run_line_fn fn, void *ctx)
+{
+    if (redact_stream_flush(l->stream, &l->line) < 0)
+        l->line.failed = 0;
+    hand_out(l, fn, ctx);
+    run_lines_cut(l, fn, ctx);
+}

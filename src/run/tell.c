@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* tell.c -- one masked event into each of the places where it is told. */
+#include <string.h>
+
+#include "journal/io.h"
+#include "run/flow_priv.h"
+#include "turn/line.h"
+#include "turn/show.h"
+
+enum { BATCH_MAX = 256 << 10 }; /* so much is written before more is decoded */
+
+static struct view
+as_view(const struct buf *b)
+{
+    return (struct view){ b->p, b->n };
+}
+
+static void
+put_turn(struct run_flow *f, const struct turn_event *e)
+{
+    struct buf *turns = &f->batch.turns;
+    size_t before = turns->n;
+    turn_line(e,
+              &(struct turn_stamp){ .ts_ns = run_keep_now_ns(f->keep),
+                                    .start_ns = f->keep->clock.real_ns,
+                                    .session = f->keep->id,
+                                    .iteration = f->iteration },
+              turns);
+    f->events++;
+    if (f->opt->is_json && turns->n > before)
+        buf_append(&f->screen, turns->p + before, turns->n - before);
+}
+
+/* What is shown: in the log without colours, on the tape as a terminal needs it. */
+static void
+put_shown(struct run_flow *f, struct view plain, struct view coloured)
+{
+    const uint8_t *end;
+    buf_append(&f->batch.log, plain.p, plain.n);
+    if (!f->opt->is_json && !f->is_mute) {
+        struct view v = f->opt->is_coloured ? coloured : plain;
+        buf_append(&f->screen, v.p, v.n);
+    }
+    while (coloured.n && (end = memchr(coloured.p, '\n', coloured.n))) {
+        size_t n = (size_t)(end - coloured.p);
+        buf_append(&f->batch.tape, coloured.p, n);
+        buf_append(&f->batch.tape, "\r\n", 2);
+        coloured = (struct view){ end + 1, coloured.n - n - 1 };
+    }
+    buf_append(&f->batch.tape, coloured.p, coloured.n);
+    f->is_line_open = plain.n && plain.p[plain.n - 1] != '\n';
+}
+
+void
+run_tell_line_end(struct run_flow *f)
+{
+    static const struct view newline = { (const uint8_t *)"\n", 1 };
+    if (f->is_line_open)
+        put_shown(f, newline, newline);
+}
+
+/* False: there is nothing to see. */
+static bool
+show(struct run_flow *f, const struct turn_event *e)
+{
+    struct turn_show opt = { .is_verbose = f->opt->is_verbose };
+    buf_clear(&f->plainly);
+    buf_clear(&f->coloured);
+    turn_show(e, &opt, &f->plainly);
+    opt.is_coloured = true;
+    turn_show(e, &opt, &f->coloured);
+    return f->plainly.n;
+}
+
+static void
+put_whole(struct run_flow *f, const struct turn_event *e)
+{
+    if (!show(f, e))
+        return;
+    run_tell_line_end(f);
+    put_shown(f, as_view(&f->plainly), as_view(&f->coloured));
+}
+
+static void
+put_part(struct run_flow *f, enum turn_type type, struct view piece)
+{
+    struct turn_event e = turn_event(type);
+    e.is_partial = true;
+    e.text = piece;
+    if (piece.n && show(f, &e))
+        put_shown(f, as_view(&f->plainly), as_view(&f->coloured));
+}
+
+/* The content of an event in io.log: its text, or all of what is shown of it. */
+static struct view
+content(struct run_flow *f, const struct turn_event *e)
+{
+    if (e->type == TURN_TEXT || e->type == TURN_THINKING || e->type == TURN_STDERR)
+        return e->text;
+    buf_clear(&f->plainly);
+    turn_show(e, &(struct turn_show){ .is_verbose = true, .is_whole = true },
+              &f->plainly);
+    size_t n = f->plainly.n;
+    return (struct view){ f->plainly.p, n && f->plainly.p[n - 1] == '\n' ? n - 1 : n };
+}
+
+static void
+put_io(struct run_flow *f, const struct turn_event *e)
+{
+    static const char interrupted[] = ",\"interrupted\":true", user[] = ",\"role\":\"user\"";
+    AUTO(buf) more = { 0 };
+    struct journal_io_entry entry = {
+        .ts_ns = run_keep_now_ns(f->keep),
+        .direction = JOURNAL_OUT,
+        .type = e->type == TURN_STDERR ? NULL : turn_type_name(e->type),
+        .is_stderr = e->type == TURN_STDERR,
+        .is_partial = e->is_partial,
+        .iteration = f->iteration,
+    };
+    if (e->type == TURN_ARTIFACT) {
+        entry.direction = JOURNAL_ARTIFACT;
+        entry.type = NULL;
+        entry.path = e->text;
+        entry.action = e->name;
+    } else {
+        entry.content = content(f, e);
+    }
+    if (e->was_cut_off)
+        buf_puts(&more, interrupted);
+    if (e->is_user)
+        buf_puts(&more, user);
+    entry.more = as_view(&more);
+    if (entry.content.n || e->type == TURN_TEXT || e->type == TURN_STDERR ||
+        e->type == TURN_ARTIFACT)
+        journal_io_line(&entry, &f->batch.io);
+}
+
+static void
+settle_if_much(struct run_flow *f)
+{
+    if (f->batch.turns.n > BATCH_MAX || f->batch.io.n > BATCH_MAX ||
+        f->batch.tape.n > BATCH_MAX)
+        run_flow_settle(f);
+}
+
+void
+run_tell(struct run_flow *f, const struct turn_event *e)
+{
+    run_message_commit(f);
+    put_turn(f, e);
+    put_io(f, e);
+    put_whole(f, e);
+    settle_if_much(f);
+}
+
+void
+run_tell_rest(struct run_flow *f, const struct turn_event *e, struct view rest)
+{
+    put_turn(f, e);
+    put_io(f, e);
+    put_part(f, e->type, rest);
+    run_tell_line_end(f);
+    settle_if_much(f);
+}
+
+void
+run_tell_piece(struct run_flow *f, enum turn_type type, struct view piece, bool is_first)
+{
+    static const struct view mark = { (const uint8_t *)"[thinking] ", 11 };
+    struct turn_event e = turn_event(type);
+    e.is_partial = true;
+    e.text = piece;
+    put_io(f, &e);
+    if (is_first) {
+        run_tell_line_end(f);
+        if (type == TURN_THINKING)
+            put_shown(f, mark, mark);
+    }
+    put_part(f, type, piece);
+}
+
+void
+run_tell_input(struct run_flow *f, struct view text)
+{
+    struct turn_event e = turn_event(TURN_TEXT);
+    e.is_user = true;
+    e.text = text;
+    run_message_commit(f);
+    put_turn(f, &e);
+    journal_io_line(&(struct journal_io_entry){ .ts_ns = run_keep_now_ns(f->keep),
+                                                .direction = JOURNAL_IN,
+                                                .content = text,
+                                                .iteration = f->iteration },
+                    &f->batch.io);
+    put_whole(f, &e);
+}
