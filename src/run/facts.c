@@ -43,11 +43,8 @@ run_facts_init(struct run_keep *k, struct err *err)
 {
     struct run_facts *f = &k->facts;
     const char *task = k->opt->task;
-    char *cwd = getcwd(NULL, 0);
     f->exit_code = -1;
-    if (cwd)
-        buf_puts(&f->cwd, cwd);
-    free(cwd);
+    buf_puts(&f->cwd, k->opt->root);
     if (k->opt->agent != TURN_AUTO)
         f->agent = turn_agent_name(k->opt->agent);
     if (task)

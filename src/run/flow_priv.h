@@ -12,6 +12,7 @@
 #include "pty/output.h"
 #include "run/keep_priv.h"
 #include "run/mask_priv.h"
+#include "turn/clean.h"
 #include "turn/decoder.h"
 
 /* A message that is being said in pieces. */
@@ -35,6 +36,7 @@ struct run_flow {
     struct run_lines plain, err, in; /* text without a format; stderr; input */
     size_t plain_fed; /* bytes of a line of text that came as a piece already */
     struct run_message message;
+    struct turn_clean clean; /* of the pieces that are shown */
     bool is_line_open; /* what was shown last has no newline yet */
     bool is_until;     /* the text that ends all has come */
     bool is_mute;      /* what comes now is not shown */

@@ -38,6 +38,26 @@ mask(struct run_mask *m, struct view text, struct buf *room)
     return (struct view){ room->p, room->n };
 }
 
+/* A text that was cut off may end in the middle of a secret. */
+static struct view
+mask_stump(struct run_mask *m, struct view text, struct buf *room)
+{
+    struct redact_stream *s = NULL;
+    buf_clear(room);
+    room->ceiling = RUN_TEXT_MAX;
+    int r = redact_stream_new(&s, m->redact, &(struct redact_options){ 0 });
+    if (!r)
+        r = redact_stream_feed(s, text.p, text.n, room);
+    if (!r)
+        r = redact_stream_flush(s, room);
+    redact_stream_free(s);
+    if (r < 0) {
+        buf_clear(room);
+        buf_puts(room, unmasked);
+    }
+    return (struct view){ room->p, room->n };
+}
+
 static bool
 is_json(struct view v)
 {
@@ -65,7 +85,8 @@ struct turn_event
 run_mask_event(struct run_mask *m, const struct turn_event *e)
 {
     struct turn_event masked = *e;
-    masked.text = mask(m, e->text, &m->text);
+    masked.text = e->was_cut_off ? mask_stump(m, e->text, &m->text)
+                                 : mask(m, e->text, &m->text);
     masked.json = mask_json(m, e->json);
     masked.name = mask(m, e->name, &m->name);
     masked.cwd = mask(m, e->cwd, &m->cwd);

@@ -81,13 +81,28 @@ put_whole(struct run_flow *f, const struct turn_event *e)
     put_shown(f, as_view(&f->plainly), as_view(&f->coloured));
 }
 
+/* More of a message of which a part is shown. */
 static void
-put_part(struct run_flow *f, enum turn_type type, struct view piece)
+put_part(struct run_flow *f, struct view piece, bool is_last)
 {
-    struct turn_event e = turn_event(type);
-    e.is_partial = true;
-    e.text = piece;
-    if (piece.n && show(f, &e))
+    buf_clear(&f->plainly);
+    turn_clean_feed(&f->clean, piece, &f->plainly);
+    if (is_last)
+        turn_clean_end(&f->clean, &f->plainly);
+    if (f->plainly.n)
+        put_shown(f, as_view(&f->plainly), as_view(&f->plainly));
+}
+
+static void
+put_tag(struct run_flow *f, const struct turn_event *e)
+{
+    struct turn_show opt = { 0 };
+    buf_clear(&f->plainly);
+    buf_clear(&f->coloured);
+    turn_show_tag(e, &opt, &f->plainly);
+    opt.is_coloured = true;
+    turn_show_tag(e, &opt, &f->coloured);
+    if (f->plainly.n)
         put_shown(f, as_view(&f->plainly), as_view(&f->coloured));
 }
 
@@ -158,7 +173,7 @@ run_tell_rest(struct run_flow *f, const struct turn_event *e, struct view rest)
 {
     put_turn(f, e);
     put_io(f, e);
-    put_part(f, e->type, rest);
+    put_part(f, rest, true);
     run_tell_line_end(f);
     settle_if_much(f);
 }
@@ -166,17 +181,16 @@ run_tell_rest(struct run_flow *f, const struct turn_event *e, struct view rest)
 void
 run_tell_piece(struct run_flow *f, enum turn_type type, struct view piece, bool is_first)
 {
-    static const struct view mark = { (const uint8_t *)"[thinking] ", 11 };
     struct turn_event e = turn_event(type);
     e.is_partial = true;
     e.text = piece;
     put_io(f, &e);
     if (is_first) {
         run_tell_line_end(f);
-        if (type == TURN_THINKING)
-            put_shown(f, mark, mark);
+        f->clean = (struct turn_clean){ 0 };
+        put_tag(f, &e);
     }
-    put_part(f, type, piece);
+    put_part(f, piece, false);
 }
 
 void

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c -- a session: opened, its iterations one by one, its end. */
+#include "run/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "run/run_priv.h"
+
+static void
+on_message(void *ctx, struct view message)
+{
+    struct run *r = ctx;
+    /* What was typed at our terminal is seen there. */
+    r->flow.is_mute = r->input.is_terminal;
+    run_flow_input(&r->flow, message, r->input.is_one_prompt);
+    run_flow_settle(&r->flow); /* before it is passed on */
+    r->flow.is_mute = false;
+}
+
+/* Agents that have their prompt would wait for more from a terminal. */
+static void
+open_input(struct run *r)
+{
+    size_t n = 0;
+    while (r->opt->argv[n])
+        n++;
+    r->prompt = turn_prompt(n, (const char *const *)r->opt->argv);
+    bool is_unwanted = r->prompt.from == TURN_PROMPT_ARG && isatty(STDIN_FILENO);
+    run_input_init(&r->input, is_unwanted ? -1 : STDIN_FILENO,
+                   r->prompt.from == TURN_PROMPT_STDIN, r->opt->iterations > 1,
+                   on_message, r);
+}
+
+static int
+open_all(struct run *r, struct err *err)
+{
+    int e = run_loop_init(r, err);
+    if (!e)
+        e = run_keep_open(&r->keep, r->opt, r->on_news, r, err);
+    if (e < 0)
+        return e;
+    r->has_out = r->opt->is_echoed;
+    if (r->has_out)
+        pty_output_open(&r->out, STDOUT_FILENO);
+    e = run_flow_init(&r->flow, &r->keep, r->has_out ? &r->out : NULL, err);
+    if (!e)
+        e = run_environment_make(r, err);
+    if (!e)
+        open_input(r);
+    return e;
+}
+
+static void
+close_all(struct run *r)
+{
+    run_input_release(&r->input);
+    run_loop_close(r);
+    if (r->has_out)
+        pty_output_close(&r->out);
+    run_flow_release(&r->flow);
+    run_keep_release(&r->keep);
+    free(r->envp);
+    buf_release(&r->env_text);
+}
+
+static void
+report(struct run *r, struct run_result *ret)
+{
+    const struct run_facts *f = &r->keep.facts;
+    const char *name = r->keep.has_project ? r->keep.project.name : r->opt->name;
+    *ret = (struct run_result){
+        .status = f->status,
+        .exit_status = r->exit_status,
+        .duration_ms = (f->ended_at_ns - r->keep.clock.real_ns) / 1000000,
+        .iterations = f->iterations,
+        .events = r->flow.events,
+        .is_first = r->keep.has_project && r->keep.project.is_first,
+    };
+    snprintf(ret->id, sizeof(ret->id), "%s", r->keep.id);
+    snprintf(ret->name, sizeof(ret->name), "%s", name ? name : "");
+}
+
+int
+run_session(const struct run_options *opt, struct run_result *ret, struct err *err)
+{
+    struct run *r = calloc(1, sizeof(*r));
+    if (!r)
+        return err_code(err, -ENOMEM, "cannot run");
+    r->opt = opt;
+    r->input.from_fd = r->input.to_fd = -1;
+    r->watch.fd = -1;
+    int e = open_all(r, err);
+    if (e < 0) {
+        free(r);
+        return e;
+    }
+    run_visit_open(r);
+    while (run_iteration(r))
+        continue;
+    run_loop_run(r); /* what is not shown yet */
+    r->keep.facts.ended_at_ns = run_keep_now_ns(&r->keep);
+    run_visit_close(r);
+    run_keep_finish(&r->keep);
+    report(r, ret);
+    close_all(r);
+    free(r);
+    return 0;
+}
