@@ -14,6 +14,7 @@
 #include "cli/upkeep.h"
 #include "cli/when.h"
 #include "library/list.h"
+#include "library/runs.h"
 #include "session/folder.h"
 #include "session/home.h"
 
@@ -106,10 +107,15 @@ delete_all(const struct cli_command *self, const char *home, const struct buf *i
     library_sweep(home); /* what a killed one has left has the name that we need */
     for (size_t at = 0; at < ids->n; at += SESSION_ID_LEN + 1) {
         const char *id = (const char *)ids->p + at;
+        AUTO(buf) project = { 0 };
         struct err err = { 0 };
+        bool has_project = library_project_find(home, id, &project);
         int r = library_delete(home, id, &err);
         if (r >= 0)
             cli_say(self, "session %s is deleted", id);
+        if (r >= 0 && has_project)
+            cli_say(self, "what the run kept in its project stays: '%s'",
+                    cli_clean((char *)project.p));
         if (r)
             cli_say(self, "%s", err.text);
         if (r > 0)

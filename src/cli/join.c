@@ -145,6 +145,29 @@ come_to_foreground(void)
         raise(SIGTTIN);
 }
 
+static bool
+is_run(struct join *j)
+{
+    AUTO(session_told) told = { 0 };
+    struct err ignored;
+    return session_meta_tell(buf_str(&j->live.found.meta_path), &told, &ignored) == 0 &&
+           told.kind && !strcmp(told.kind, "stream");
+}
+
+/* A run has no terminal to join; its logs are what it shows. */
+static int
+join_run(struct join *j, enum client_kind kind, struct err *err)
+{
+    char follow[] = "-f";
+    char *argv[] = { follow, j->live.found.id, NULL };
+    if (kind == CLIENT_ATTACH)
+        return err_set(err, ERR_USAGE,
+                       "session %s is a run, which has no terminal: 'ahr watch %s' "
+                       "follows it, 'ahr send %s TEXT' gives it a line",
+                       j->live.found.id, j->live.found.id, j->live.found.id);
+    return cli_log.run(&cli_log, 2, argv, err);
+}
+
 int
 cli_join(const struct cli_command *self, enum client_kind kind,
          const struct cli_viewing *viewing, int argc, char **argv, struct err *err)
@@ -157,6 +180,11 @@ cli_join(const struct cli_command *self, enum client_kind kind,
         r = library_reach(&j.live, argc ? argv[0] : NULL, err);
     if (r < 0)
         return r;
+    if (is_run(&j)) {
+        r = join_run(&j, kind, err);
+        library_live_release(&j.live);
+        return r;
+    }
     find_name(&j);
     come_to_foreground();
     client_hold_signals();

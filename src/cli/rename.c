@@ -6,6 +6,7 @@
 
 #include "cli/option.h"
 #include "cli/session.h"
+#include "library/runs.h"
 #include "redact/own.h"
 #include "session/home.h"
 
@@ -25,6 +26,16 @@ tell_other(const struct cli_command *self, const char *name, const char *id)
         cli_say(self, "'%s' still means session %s, which is newer", name, found.id);
     else
         cli_say(self, "in this folder '%s' means the file that is called so", name);
+}
+
+/* Its folder there is named by others, too: by logs, and by runs that go on in it. */
+static void
+tell_project(const struct cli_command *self, const char *home, const char *id)
+{
+    AUTO(buf) project = { 0 };
+    if (library_project_find(home, id, &project))
+        cli_say(self, "its folder in its project keeps its name: '%s'",
+                cli_clean((char *)project.p));
 }
 
 static int
@@ -49,6 +60,7 @@ rename_session(const struct cli_command *self, const char *what, const char *nam
     redact_close(redact);
     if (!r && name) {
         cli_say(self, "session %s is called '%s' now", found.id, name);
+        tell_project(self, buf_str(&home), found.id);
         tell_other(self, name, found.id);
     } else if (!r)
         cli_say(self, "session %s has no name any more", found.id);

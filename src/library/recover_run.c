@@ -9,12 +9,12 @@
 
 #include "base/file.h"
 #include "journal/project.h"
+#include "library/runs.h"
 #include "library/turns.h"
 #include "session/lines.h"
 #include "session/meta.h"
 
 enum {
-    PIECE = 64 << 10,
     TORN_MAX = 2 << 20, /* a longer last line is ended, not looked at */
 };
 
@@ -132,36 +132,12 @@ learn(const struct session_folder *f, const char *path, struct err *err)
 
 /* -- the project -- */
 
-/* One absolute path, and nothing else. */
-static bool
-is_path(struct buf *b)
-{
-    while (b->n && b->p[b->n - 1] == '\n')
-        b->n--;
-    return b->n && b->p[0] == '/' && !memchr(b->p, 0, b->n) && !memchr(b->p, '\n', b->n);
-}
-
-int
-recover_project_path(const char *dir, const char *meta_path, struct buf *ret)
-{
-    AUTO(buf) file = { .ceiling = PATH_MAX };
-    AUTO(buf) text = { .ceiling = PIECE + PATH_MAX };
-    AUTO(session_told) told = { 0 };
-    if (buf_printf(&file, "%s/project", dir) == 0 &&
-        file_slurp(buf_str(&file), &text) == 0 && text.n < PATH_MAX && is_path(&text))
-        return buf_append(ret, text.p, text.n);
-    if (session_meta_tell(meta_path, &told, NULL) == 0 && told.project &&
-        *told.project == '/')
-        return buf_puts(ret, told.project);
-    return 0;
-}
-
 /* A run of the same name that goes on is none of ours, and has put the rest in order. */
 static int
 mend_project(const struct session_folder *f, struct library_project *ret)
 {
     struct err why;
-    int r = recover_project_path(f->dir, f->meta_path, &ret->dir);
+    int r = library_project_of(f->dir, f->meta_path, &ret->dir);
     if (r < 0 || !ret->dir.n)
         return r;
     int mended = journal_project_recover(buf_str(&ret->dir), &why);

@@ -18,8 +18,4 @@ bool recover_has_turns(const struct session_folder *f);
  */
 int recover_run(const struct session_folder *f, struct library_project *ret,
                 struct err *err);
-/* The project folder of the session whose folder is `dir`: of its file `project`, else of
- * its meta. Appends nothing when it is not known. */
-int recover_project_path(const char *dir, const char *meta_path, struct buf *ret);
-
 #endif

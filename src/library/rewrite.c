@@ -28,6 +28,7 @@
 #include "library/change.h"
 #include "library/keyframes.h"
 #include "library/recover.h"
+#include "library/runs.h"
 #include "session/exchange.h"
 #include "session/folder.h"
 #include "session/hold.h"
@@ -40,6 +41,7 @@ struct rewrite {
     const char *home, *id; /* borrowed */
     const struct library_rewrite *rw;
     struct buf dir, new_dir, db_path;
+    struct buf project;               /* of a run: its folder there; empty: none */
     int hold_fd, new_fd, sessions_fd; /* -1: none */
     struct store *store;
     struct store *beside; /* keeps others from making the library anew */
@@ -80,6 +82,7 @@ rewrite_release(struct rewrite *w)
     buf_release(&w->dir);
     buf_release(&w->new_dir);
     buf_release(&w->db_path);
+    buf_release(&w->project);
 }
 
 static void
@@ -118,6 +121,8 @@ hold(struct rewrite *w, struct err *err)
     w->hold_fd = hold_stored(w, err);
     if (w->hold_fd < 0)
         return w->hold_fd;
+    if (!library_project_find(w->home, w->id, &w->project))
+        buf_clear(&w->project);
     w->sessions_fd = file_open_dir(buf_str(&w->dir));
     return w->sessions_fd < 0
                ? err_code(err, w->sessions_fd, "cannot open '%s/sessions'", w->home)
@@ -328,6 +333,12 @@ look_elsewhere(struct rewrite *w)
 {
     AUTO(buf) text = { .ceiling = PATH_MAX };
     struct stat st;
+    if (w->project.n && buf_printf(&text, "'%s'", buf_str(&w->project)) == 0) {
+        buf_puts(&text, " is the run's folder in its project (io.log, logs, artifacts): "
+                        "what it holds was not looked at");
+        tell(w, buf_str(&text));
+    }
+    buf_clear(&text);
     if (buf_printf(&text, "%s/damaged/%s", w->home, w->id) < 0 ||
         lstat(buf_str(&text), &st) < 0)
         return;

@@ -7,11 +7,61 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "journal/metadata.h"
 #include "journal/project.h"
+#include "session/folder.h"
 #include "session/id.h"
+#include "session/meta.h"
+
+/* -- where a run's folder is -- */
+
+/* One absolute path, and nothing else. */
+static bool
+is_path(struct buf *b)
+{
+    while (b->n && b->p[b->n - 1] == '\n')
+        b->n--;
+    return b->n && b->p[0] == '/' && !memchr(b->p, 0, b->n) && !memchr(b->p, '\n', b->n);
+}
+
+int
+library_project_of(const char *dir, const char *meta_path, struct buf *ret)
+{
+    AUTO(buf) file = { .ceiling = PATH_MAX };
+    AUTO(buf) text = { .ceiling = 128 << 10 };
+    AUTO(session_told) told = { 0 };
+    if (buf_printf(&file, "%s/project", dir) == 0 &&
+        file_slurp(buf_str(&file), &text) == 0 && text.n < PATH_MAX && is_path(&text))
+        return buf_append(ret, text.p, text.n);
+    if (session_meta_tell(meta_path, &told, NULL) == 0 && told.project &&
+        *told.project == '/')
+        return buf_puts(ret, told.project);
+    return 0;
+}
+
+bool
+library_project_find(const char *home, const char *id, struct buf *ret)
+{
+    static const char *const places[] = { "sessions", "live" };
+    AUTO(buf) dir = { .ceiling = PATH_MAX };
+    AUTO(buf) meta = { .ceiling = PATH_MAX };
+    struct stat st;
+    for (size_t i = 0; !ret->n && i < sizeof(places) / sizeof(places[0]); i++) {
+        buf_clear(&dir);
+        buf_clear(&meta);
+        buf_printf(&dir, "%s/%s/%s", home, places[i], id);
+        buf_printf(&meta, "%s/session." SESSION_META, buf_str(&dir));
+        if (!meta.failed)
+            (void)library_project_of(buf_str(&dir), buf_str(&meta), ret);
+    }
+    return ret->n && !ret->failed && lstat(buf_str(ret), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* -- those of a project -- */
 
 static const int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 

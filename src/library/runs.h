@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* runs.h -- the runs that a project keeps, whatever the library knows of them. */
+/* runs.h -- the folders of runs in their projects. */
 #ifndef LIBRARY_RUNS_H
 #define LIBRARY_RUNS_H
 
 #include <stdbool.h>
 
 #include "base/buf.h"
+
+/* A run's folder in its project: of the file `project` in the session's folder `dir`,
+ * else of its meta. Appends nothing when it is not known. */
+int library_project_of(const char *dir, const char *meta_path, struct buf *ret);
+/* The same of a session of the library; true: and it is there. */
+bool library_project_find(const char *home, const char *id, struct buf *ret);
 
 /* r: as journal_project_recover(); of a dry run 1 where there would be something to do.
  * 0 ends the walk, 1 goes on, else an error that is returned. */

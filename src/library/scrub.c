@@ -159,7 +159,7 @@ is_of_format(const struct buf *key, struct buf *value)
 {
     static const char digits[] = "0123456789.:TZ+-";
     if (is_key(key, "status") || is_key(key, "kind") || is_key(key, "signal") ||
-        is_key(key, "what"))
+        is_key(key, "what") || is_key(key, "type") || is_key(key, "role"))
         return is_word(value, STATUS_MAX);
     if (is_key(key, "ts_ns") || is_key(key, "time") || is_key(key, "ahrVersion") ||
         is_key(key, "ahr_version"))
