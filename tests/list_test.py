@@ -27,7 +27,7 @@ T = 1_780_000_000 * SECOND  # 2026-05-28T20:26:40Z
 KEYS = ["id", "name", "role", "kind", "status", "signal", "exit_code", "cmd", "cwd", "task",
         "started_at", "ended_at", "duration_ms", "bytes", "cols", "rows", "snapshots",
         "instructions", "parent", "branch", "resumed_from", "agent", "agent_session_id", "model", "usage",
-        "size_bytes", "damaged", "lines", "place", "indexed", "path"]
+        "project", "iterations", "turns", "size_bytes", "damaged", "lines", "place", "indexed", "path"]
 
 
 class Library(Ahr):

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
+#include "session/meta.h"
 #include "session/sockets.h"
 
 static const char *
@@ -112,6 +113,14 @@ cli_recorder_error(const struct cli_recorder *r, int code, struct err *err)
     const char *around = variable("AHR_SESSION");
     if (code != -EPERM || r->variable || !around || strcmp(around, r->live.found.id) != 0)
         return code;
+    AUTO(session_told) told = { 0 };
+    struct buf meta = r->live.found.meta_path;
+    if (session_meta_tell(buf_str(&meta), &told, NULL) == 0 && told.kind &&
+        !strcmp(told.kind, "stream"))
+        return err_set(err, ERR_MISSING,
+                       "session %s is a run ('ahr run'), which takes no snapshots; "
+                       "'ahr record' does",
+                       around);
     return err_set(err, ERR_MISSING,
                    "session %s takes no snapshots from inside: it was recorded with "
                    "'--ipc off'",

@@ -43,6 +43,31 @@ class Home:
             self.write_meta(folder, sid, **facts)
         return folder
 
+    def add_run(self, kind, sid, shown, events, project=None, **facts):
+        """A run: what it has shown, its events (lines, or what lies there instead), and its folder
+        in its project, which is made with an io.log, an iteration log and its metadata."""
+        folder = self.add(kind, sid, shown, meta=False)
+        self.write_meta(folder, sid, kind="stream", project=str(project), **facts)
+        (folder / "session.turns.jsonl").write_bytes(b"".join(events))
+        if kind == "live":
+            (folder / "lock").touch()
+        if project:
+            (folder / "project").write_text(str(project))
+            (project / "iterations").mkdir(parents=True)
+            (project / "io.log").write_text('{"timestamp":"2026-05-28T20:26:40.000Z",'
+                                            '"direction":"out","content":"a"}\n{"timestamp":"20')
+            head = "# Iteration 1\nTimestamp: 2026-05-28T20:26:40.000Z\nStatus: in_progress"
+            (project / "iterations" / "1.log").write_text(head.ljust(506) + "\n---\n\nshown\n")
+            (project / "metadata.json").write_text(json.dumps(
+                {"session_id": project.name, "id": sid, "status": "active", "pid": None}))
+        return folder
+
+    @staticmethod
+    def event(number, type, **facts):
+        """A line of session.turns.jsonl."""
+        return json.dumps({"ts_ns": str(1_780_000_000_000_000_000 + number), "t_ms": 0,
+                           "session": "", "iteration": 1, "type": type, **facts}).encode() + b"\n"
+
     @staticmethod
     def write_meta(folder, sid, **facts):
         meta = {"version": 1, "sessionId": sid, "status": "active", **facts}
