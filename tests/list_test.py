@@ -211,7 +211,9 @@ def a_library_of_an_older_ahr_is_done_without_and_brought_up_to_date():
         a.put(session_id("2026-05-30", "e"), startedAtNs=T + 2 * 86400 * SECOND, parent=ids[0], branch=branch)
         a.index()
         with contextlib.closing(sqlite3.connect(a.db)) as db:
-            for column in ("branch_snapshot", "branch_byte"):
+            for table in ("turns", "usage", "artifacts"):
+                db.execute(f"DROP TABLE {table}")
+            for column in ("branch_snapshot", "branch_byte", "project", "iterations", "turns"):
                 db.execute(f"ALTER TABLE sessions DROP COLUMN {column}")
             db.execute("PRAGMA user_version = 1")
             db.commit()
