@@ -6,7 +6,11 @@ usage: library_runs_test.py AHR"""
 import contextlib
 import fcntl
 import json
+import os
+import random
+import shutil
 import sqlite3
+import subprocess
 import sys
 from pathlib import Path
 
@@ -150,6 +154,28 @@ def a_run_that_was_cut_off_is_recovered_with_its_project():
 
 
 @test
+def recover_killed_at_any_instant_is_ended_by_the_next():
+    rng = random.Random(11)
+    with Runs(AHR) as a:
+        for i in range(12):
+            torn = a.home.event(7, "text", role="assistant", text="never shown")[:-9]
+            a.add("live", torn, status="active")
+            with a.popen("recover", ID, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    p.wait(rng.random() * 0.03)
+                p.kill()
+            a.ok("recover", "--all")
+            folder = a.home.dir / "sessions" / ID
+            assert (folder / "session.turns.jsonl").read_bytes() == b"".join(a.events()), i
+            assert meta_of(folder)["status"] == "interrupted", i
+            assert meta_of(folder)["usage"]["output_tokens"] == 4, i
+            assert a.metadata()["status"] == "interrupted", i
+            assert "Interrupted: unknown" in a.log(), i
+            a.ok("delete", "--yes", ID)
+            shutil.rmtree(a.project)
+
+
+@test
 def an_event_without_its_newline_is_ended():
     with Runs(AHR) as a:
         last = a.home.event(7, "text", role="assistant", text="whole")
@@ -227,7 +253,6 @@ def recover_all_looks_at_the_project_around():
 @contextlib.contextmanager
 def _folder(path):
     """Holds the lock on a folder."""
-    import os
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     fcntl.flock(fd, fcntl.LOCK_EX)
     yield
