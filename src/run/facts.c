@@ -3,8 +3,8 @@
  * facts.c -- what is known of a run: metadata.json in its project, session.meta.json in
  * the library.
  *
- * Others may add artifacts to metadata.json meanwhile (`ahr artifact add`): what is listed
- * there stays listed.
+ * Others may add artifacts to metadata.json meanwhile (`ahr artifact add`): what is
+ * listed there stays listed.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -255,9 +255,8 @@ run_flow_init(struct run_flow *f, struct run_keep *k, struct pty_output *out,
               struct err *err)
 {
     *f = (struct run_flow){ .opt = k->opt, .keep = k, .out = out };
-    struct buf *big[] = { &f->batch.turns, &f->batch.io, &f->batch.log,
-                          &f->batch.tape,  &f->screen,   &f->plainly,
-                          &f->coloured };
+    struct buf *big[] = { &f->batch.turns, &f->batch.io, &f->batch.log, &f->batch.tape,
+                          &f->screen,      &f->plainly,  &f->coloured };
     for (size_t i = 0; i < sizeof(big) / sizeof(big[0]); i++)
         big[i]->ceiling = (size_t)2 * RUN_TEXT_MAX;
     f->mask.redact = k->redact;
@@ -282,9 +281,8 @@ run_flow_init(struct run_flow *f, struct run_keep *k, struct pty_output *out,
 void
 run_flow_release(struct run_flow *f)
 {
-    struct buf *bufs[] = { &f->batch.turns, &f->batch.io, &f->batch.log,
-                           &f->batch.tape,  &f->screen,   &f->plainly,
-                           &f->coloured };
+    struct buf *bufs[] = { &f->batch.turns, &f->batch.io, &f->batch.log, &f->batch.tape,
+                           &f->screen,      &f->plainly,  &f->coloured };
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_release(bufs[i]);
     run_mask_release(&f->mask);

@@ -20,9 +20,9 @@ struct run_message {
     bool is_open;
     enum turn_type type;
     struct buf id;
-    struct buf said;  /* as it came */
-    struct buf shown; /* the same, masked; what may be a secret is not in it yet */
-    size_t told;      /* bytes of `shown` that are written and shown */
+    struct buf said;   /* as it came */
+    struct buf shown;  /* the same, masked; what may be a secret is not in it yet */
+    size_t told;       /* bytes of `shown` that are written and shown */
     uint64_t since_ns; /* the others wait since then */
     struct redact_stream *stream;
 };
@@ -30,20 +30,20 @@ struct run_message {
 struct run_flow {
     const struct run_options *opt;
     struct run_keep *keep;
-    struct pty_output *out; /* NULL: nothing is shown */
+    struct pty_output *out;               /* NULL: nothing is shown */
     struct turn_decoder *decoder, *asked; /* of the output; of what goes in */
     struct run_mask mask;
     struct run_lines plain, err, in; /* text without a format; stderr; input */
     size_t plain_fed; /* bytes of a line of text that came as a piece already */
     struct run_message message;
     struct turn_clean clean; /* of the pieces that are shown */
-    bool is_line_open; /* what was shown last has no newline yet */
-    bool is_until;     /* the text that ends all has come */
-    bool is_mute;      /* what comes now is not shown */
+    bool is_line_open;       /* what was shown last has no newline yet */
+    bool is_until;           /* the text that ends all has come */
+    bool is_mute;            /* what comes now is not shown */
     uint64_t iteration, events;
     uint64_t heard_ns; /* when something last came; 0: and it was a whole line */
     struct run_batch batch;
-    struct buf screen;         /* what is shown when that is written */
+    struct buf screen;            /* what is shown when that is written */
     struct buf plainly, coloured; /* scratch */
 };
 

@@ -161,8 +161,8 @@ tell_prompt(struct run *r, char *const *argv)
         n++;
     struct turn_prompt p = turn_prompt(n, (const char *const *)argv);
     if (p.from == TURN_PROMPT_ARG && p.text)
-        run_flow_input(&r->flow,
-                       (struct view){ (const uint8_t *)p.text, strlen(p.text) }, true);
+        run_flow_input(&r->flow, (struct view){ (const uint8_t *)p.text, strlen(p.text) },
+                       true);
     run_flow_settle(&r->flow);
 }
 

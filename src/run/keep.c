@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/signame.h"
 #include "journal/io.h"
+#include "redact/own.h"
 #include "session/upkeep.h"
 
 enum {
@@ -149,7 +150,8 @@ run_keep_open(struct run_keep *k, const struct run_options *opt,
     clock_start(&k->clock);
     if (session_id_make(k->clock.real_ns, k->id, uuid) < 0)
         return err_set(err, -EIO, "cannot make a session id");
-    int r = redact_open(&k->redact, opt->own_rules, err);
+    int r = opt->own_rules ? redact_open(&k->redact, opt->own_rules, err)
+                           : redact_own_open(&k->redact, NULL, err);
     if (!r)
         r = open_project(k, err);
     if (r < 0)

@@ -33,7 +33,7 @@ struct run_facts {
     struct buf cmd, task, cwd; /* the words of cmd, each with its NUL */
     const char **cmd_list;
     size_t cmd_count;
-    bool is_changed;    /* since they were written … */
+    bool is_changed;     /* since they were written … */
     uint64_t at_mono_ns; /* … then */
 };
 

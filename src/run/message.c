@@ -113,7 +113,6 @@ run_message_whole(struct run_flow *f, const struct turn_event *e)
     if (!told && is_fine) /* nothing was shown: it is one like others */
         run_tell(f, &masked);
     else
-        run_tell_rest(f, &masked,
-                      (struct view){ m->shown.p + told, m->shown.n - told });
+        run_tell_rest(f, &masked, (struct view){ m->shown.p + told, m->shown.n - told });
     return true;
 }

@@ -33,7 +33,7 @@ struct run_options {
     uint16_t cols, rows; /* of the tape */
     bool is_echoed, is_json, is_verbose, is_coloured;
     bool is_indexed;       /* `ahr index` is started at the end */
-    const char *own_rules; /* compiled, of redact_open(); NULL: none */
+    const char *own_rules; /* compiled, of redact_open(); NULL: at their default place */
     /* Told to the user, at once: trouble, and what should be known. */
     void (*say)(void *ctx, const char *text);
     void *ctx;

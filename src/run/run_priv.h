@@ -43,7 +43,7 @@ struct run {
     uv_idle_t more_idle; /* there is more to read already */
     uv_signal_t signals[RUN_SIGNALS];
     void (*on_news)(void *ctx); /* of the tape; in its thread */
-    bool is_over; /* of an iteration, or of the end: the loop may be left */
+    bool is_over;               /* of an iteration, or of the end: the loop may be left */
 
     /* iteration.c */
     struct turn_prompt prompt;

@@ -122,7 +122,8 @@ content(struct run_flow *f, const struct turn_event *e)
 static void
 put_io(struct run_flow *f, const struct turn_event *e)
 {
-    static const char interrupted[] = ",\"interrupted\":true", user[] = ",\"role\":\"user\"";
+    static const char interrupted[] = ",\"interrupted\":true",
+                      user[] = ",\"role\":\"user\"";
     AUTO(buf) more = { 0 };
     struct journal_io_entry entry = {
         .ts_ns = run_keep_now_ns(f->keep),

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* ahr run: a command on pipes, recorded message by message. */
+#include "run/run.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "cli/option.h"
+#include "cli/output.h"
+#include "cli/report.h"
+#include "cli/session.h"
+#include "cli/upkeep.h"
+#include "library/find.h"
+#include "pty/tty.h"
+#include "session/home.h"
+
+struct args {
+    const char *name, *role, *task, *parent, *until, *dir;
+    uint64_t iterations, flush_ms;
+    struct cli_list context_files;
+    int agent, upkeep;
+    bool is_silent, is_json, is_verbose, is_quiet;
+};
+
+enum {
+    TASK_MAX = 4096,
+    ROLE_MAX = 64,
+    FLUSH_MS = 100,
+    FLUSH_MS_MAX = 60000,
+    ITERATIONS_MAX = 1000000,
+};
+
+/* In the order of the option's words. */
+static const enum turn_agent agents[] = { TURN_AUTO,   TURN_CLAUDE,   TURN_CODEX,
+                                          TURN_GEMINI, TURN_OPENCODE, TURN_PLAIN };
+
+struct told {
+    const struct cli_command *self;
+    const struct args *args;
+};
+
+static int
+check_args(const struct args *a, int count, char **argv, struct err *err)
+{
+    if (!count || !argv[0][0])
+        return err_set(err, ERR_USAGE, "no command to run; see 'ahr run -h'");
+    int r = cli_check_name(a->name, err);
+    if (r < 0)
+        return r;
+    if (a->role && (!*a->role || strlen(a->role) > ROLE_MAX ||
+                    !utf8_is_line(a->role, strlen(a->role))))
+        return err_set(err, ERR_USAGE,
+                       "--role is a word of at most %d bytes, as DEVELOPER", ROLE_MAX);
+    if (a->task && strlen(a->task) > TASK_MAX)
+        return err_set(err, ERR_USAGE, "--task is longer than %d bytes", TASK_MAX);
+    if (a->until && !*a->until)
+        return err_set(err, ERR_USAGE, "--until needs a text");
+    if (a->is_silent && a->is_json)
+        return err_set(err, ERR_USAGE, "--no-echo and --json do not go together");
+    if (a->is_quiet && a->is_verbose)
+        return err_set(err, ERR_USAGE, "-q and -v do not go together");
+    return 0;
+}
+
+static int
+find_root(const char *dir, char ret[PATH_MAX], struct err *err)
+{
+    struct stat st;
+    if (!realpath(dir ? dir : ".", ret))
+        return dir ? err_sys(err, "--dir: cannot use '%s'", dir)
+                   : err_sys(err, "cannot tell the current folder");
+    if (stat(ret, &st) < 0 || !S_ISDIR(st.st_mode))
+        return err_set(err, ERR_USAGE, "--dir: '%s' is no folder", dir ? dir : ret);
+    return 0;
+}
+
+static int
+find_parent(const char *parent, struct library_found *found, const char **ret,
+            struct err *err)
+{
+    const char *around = getenv("AHR_SESSION");
+    struct err why;
+    if (!parent) {
+        *ret = around && session_id_is(around) ? around : NULL;
+        return 0;
+    }
+    int r = library_find_by_files(found, parent, &why);
+    if (r < 0)
+        return err_set(err, r, "--parent: %.400s", why.text);
+    if (!found->id[0])
+        return err_set(err, ERR_USAGE, "--parent '%s' is a file, not a session", parent);
+    *ret = found->id;
+    return 0;
+}
+
+static void
+say(void *ctx, const char *text)
+{
+    const struct told *t = ctx;
+    cli_say(t->self, "%s", text);
+}
+
+static void
+conclude(const struct told *t, const struct run_result *done)
+{
+    AUTO(buf) line = { 0 };
+    const char *what = done->name[0] ? done->name : done->id;
+    if (t->args->is_quiet)
+        return;
+    if (done->is_first)
+        cli_say(t->self,
+                "logs hold all that the agent says, and that may be secrets in "
+                "spite of masks: '.ahr/' is kept out of git (this is said once)");
+    buf_printf(&line, "session %s", what);
+    if (done->name[0])
+        buf_printf(&line, " (%s)", done->id);
+    buf_printf(&line, ": %s", session_status_name(done->status));
+    if (done->exit_status)
+        buf_printf(&line, " (exit %d)", done->exit_status);
+    buf_puts(&line, ", ");
+    cli_count(&line, done->events, "event");
+    if (done->iterations > 1) {
+        buf_puts(&line, " of ");
+        cli_count(&line, done->iterations, "iteration");
+    }
+    buf_printf(&line, " in %.1f s; 'ahr log %s'", (double)done->duration_ms / 1000, what);
+    cli_say(t->self, "%s", buf_str(&line));
+}
+
+static int
+run_with(struct told *t, const char *home, char **argv, struct err *err)
+{
+    const struct args *a = t->args;
+    struct library_found found = { 0 };
+    struct run_result done = { 0 };
+    char root[PATH_MAX];
+    struct run_options opt = {
+        .home = home,
+        .root = root,
+        .name = a->name,
+        .role = a->role,
+        .task = a->task,
+        .context_files = a->context_files.item,
+        .context_count = a->context_files.n,
+        .argv = argv,
+        .iterations = a->iterations,
+        .until = a->until,
+        .agent = agents[a->agent],
+        .flush_ms = (unsigned)a->flush_ms,
+        .cols = 80,
+        .rows = 24,
+        .is_echoed = !a->is_silent,
+        .is_json = a->is_json,
+        .is_verbose = a->is_verbose,
+        .is_coloured = cli_output_has_colours(),
+        .is_indexed = a->upkeep != CLI_UPKEEP_OFF,
+        .say = say,
+        .ctx = t,
+    };
+    (void)pty_size(STDOUT_FILENO, &opt.cols, &opt.rows);
+    int r = find_root(a->dir, root, err);
+    if (!r)
+        r = find_parent(a->parent, &found, &opt.parent, err);
+    if (!r)
+        r = run_session(&opt, &done, err);
+    if (!r)
+        conclude(t, &done);
+    library_found_release(&found);
+    return r < 0 ? r : done.exit_status;
+}
+
+static int
+run(const struct cli_command *self, int argc, char **argv, struct err *err)
+{
+    struct args args = { .iterations = 1, .flush_ms = FLUSH_MS };
+    struct told t = { self, &args };
+    AUTO(buf) home = { 0 };
+    int count, r = cli_parse(self, argc, argv, &args, &count, err);
+    if (!r)
+        r = check_args(&args, count, argv, err);
+    if (!r)
+        r = session_home(&home, err);
+    if (r)
+        return r;
+    argv[count] = NULL;
+    return run_with(&t, buf_str(&home), argv, err);
+}
+
+static const struct cli_option options[] = {
+    { "name", 0, CLI_TEXT, offsetof(struct args, name), "NAME",
+      "what to call the run (by its role: RUN-001)", 0, 0 },
+    { "role", 0, CLI_TEXT, offsetof(struct args, role), "ROLE", "what the agent is for",
+      0, 0 },
+    { "task", 0, CLI_TEXT, offsetof(struct args, task), "TEXT", "what it is to do", 0,
+      0 },
+    { "parent", 0, CLI_TEXT, offsetof(struct args, parent), "SESSION",
+      "the session that it belongs to ($AHR_SESSION)", 0, 0 },
+    { "iterations", 0, CLI_NUMBER, offsetof(struct args, iterations), "N",
+      "run it so often, until it fails; {n} in an argument is the number (1)", 1,
+      ITERATIONS_MAX },
+    { "until", 0, CLI_TEXT, offsetof(struct args, until), "TEXT",
+      "… or until the assistant says this", 0, 0 },
+    { "agent", 0, CLI_CHOICE, offsetof(struct args, agent),
+      "auto|claude|codex|gemini|opencode|text", "what its output is (auto: by its lines)",
+      0, 0 },
+    { "context-file", 0, CLI_LIST, offsetof(struct args, context_files), "PATH",
+      "a file that it was given, to be listed; may be given again", 0, 0 },
+    { "dir", 0, CLI_TEXT, offsetof(struct args, dir), "DIR",
+      "the project's folder, in which it runs (the current one)", 0, 0 },
+    { "flush-ms", 0, CLI_NUMBER, offsetof(struct args, flush_ms), "N",
+      "pieces of a message wait so long for more (100)", 1, FLUSH_MS_MAX },
+    { "no-echo", 0, CLI_FLAG, offsetof(struct args, is_silent), NULL,
+      "show nothing of what it says", 0, 0 },
+    { "json", 0, CLI_FLAG, offsetof(struct args, is_json), NULL,
+      "show events as lines of JSON, the same for every agent", 0, 0 },
+    CLI_UPKEEP_OPTION(struct args, upkeep,
+                      "index the session at its end, in the background"),
+    { "verbose", 'v', CLI_FLAG, offsetof(struct args, is_verbose), NULL,
+      "also show usage, artifacts and events of unknown types", 0, 0 },
+    { "quiet", 'q', CLI_FLAG, offsetof(struct args, is_quiet), NULL,
+      "say nothing but what went wrong", 0, 0 },
+    { 0 },
+};
+
+const struct cli_command cli_run = {
+    "run",
+    "[--name NAME] [--role ROLE] [--task TEXT] [--parent SESSION] [--iterations N] "
+    "[--until TEXT] [--agent auto|claude|codex|gemini|opencode|text] "
+    "[--context-file PATH]… [--dir DIR] [--flush-ms N] [--no-echo] [--json] "
+    "[--upkeep auto|off] [-v] [-q] -- CMD [ARG…]",
+    "run a command on pipes, and record it message by message",
+    options,
+    run,
+    true,
+};
