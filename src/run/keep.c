@@ -389,6 +389,19 @@ run_keep_finish(struct run_keep *k)
 }
 
 void
+run_keep_discard(struct run_keep *k)
+{
+    struct tape_writer_status st;
+    struct err ignored;
+    if (k->tape)
+        (void)tape_writer_finish(k->tape, run_keep_now_ns(k), &st, &ignored);
+    k->tape = NULL;
+    if (k->has_folder)
+        session_folder_discard(&k->folder);
+    k->has_folder = false;
+}
+
+void
 run_keep_release(struct run_keep *k)
 {
     if (k->has_folder)

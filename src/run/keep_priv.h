@@ -80,6 +80,8 @@ void run_keep_end(struct run_keep *k, int exit_code, uint64_t duration_ms,
                   const char *signal, const char *reason);
 /* All has ended: closed, synced, and in its place. */
 void run_keep_finish(struct run_keep *k);
+/* Nothing was run after all: the library has nothing of it. */
+void run_keep_discard(struct run_keep *k);
 void run_keep_release(struct run_keep *k);
 /* Says it, once for each place. */
 void run_keep_tell(struct run_keep *k, enum run_place place, const char *text);

@@ -282,6 +282,8 @@ close_handle(uv_handle_t *handle, void *ctx)
 void
 run_loop_close(struct run *r)
 {
+    if (!r->on_news) /* it was never made */
+        return;
     uv_run(&r->loop, UV_RUN_NOWAIT); /* the door */
     uv_walk(&r->loop, close_handle, NULL);
     uv_run(&r->loop, UV_RUN_DEFAULT);

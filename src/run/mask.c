@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_in.h"
+#include "redact/json.h"
 
 static const char unmasked[] = "[left out: it could not be searched for secrets]";
 
@@ -69,13 +70,19 @@ is_json(struct view v)
 static struct view
 mask_json(struct run_mask *m, struct view json)
 {
-    struct view v = mask(m, json, &m->json);
-    bool is_same = v.n == json.n && (!v.n || !memcmp(v.p, json.p, v.n));
-    if (is_same || is_json(v))
-        return v;
+    buf_clear(&m->json);
+    m->json.ceiling = RUN_TEXT_MAX;
+    if (!json.n)
+        return json;
+    int r = redact_json(m->redact, json, &m->json);
+    if (!r && is_json((struct view){ m->json.p, m->json.n }))
+        return (struct view){ m->json.p, m->json.n };
     AUTO(buf) quoted = { .ceiling = RUN_TEXT_MAX };
     struct json j = { .out = &quoted };
-    json_bytes(&j, v);
+    if (r < 0)
+        json_str(&j, unmasked);
+    else
+        json_bytes(&j, (struct view){ m->json.p, m->json.n });
     buf_clear(&m->json);
     buf_append(&m->json, quoted.p, quoted.n);
     return (struct view){ m->json.p, m->json.n };

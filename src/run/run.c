@@ -28,6 +28,8 @@ open_input(struct run *r)
     while (r->opt->argv[n])
         n++;
     r->prompt = turn_prompt(n, (const char *const *)r->opt->argv);
+    if (r->opt->agent == TURN_AUTO && r->prompt.agent != TURN_AUTO)
+        r->keep.facts.agent = turn_agent_name(r->prompt.agent);
     bool is_unwanted = r->prompt.from == TURN_PROMPT_ARG && isatty(STDIN_FILENO);
     run_input_init(&r->input, is_unwanted ? -1 : STDIN_FILENO,
                    r->prompt.from == TURN_PROMPT_STDIN, r->opt->iterations > 1,
@@ -42,9 +44,9 @@ open_all(struct run *r, struct err *err)
         e = run_keep_open(&r->keep, r->opt, r->on_news, r, err);
     if (e < 0)
         return e;
-    r->has_out = r->opt->is_echoed;
-    if (r->has_out)
+    if (r->opt->is_echoed)
         pty_output_open(&r->out, STDOUT_FILENO);
+    r->has_out = r->opt->is_echoed;
     e = run_flow_init(&r->flow, &r->keep, r->has_out ? &r->out : NULL, err);
     if (!e)
         e = run_environment_make(r, err);
@@ -94,6 +96,8 @@ run_session(const struct run_options *opt, struct run_result *ret, struct err *e
     r->watch.fd = -1;
     int e = open_all(r, err);
     if (e < 0) {
+        run_keep_discard(&r->keep);
+        close_all(r);
         free(r);
         return e;
     }
