@@ -211,7 +211,7 @@ static int
 put_unseen(struct turns *t, const struct turn_event *e, const struct turn_stamp *at,
            uint64_t number)
 {
-    if (e->type == TURN_USAGE)
+    if (e->type == TURN_USAGE || e->type == TURN_EXIT)
         return 0; /* numbers, which have columns of their own */
     int r = show(t, e, false, &t->shown);
     if (!r)
