@@ -180,7 +180,7 @@ def the_json_is_laid_out_as_others_print_it():
             text = a.ok("branch-points", path, *more).decode()
             got = json.loads(text)
             want = json.dumps(got, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-            assert text.replace("\\u000a", "\\n").replace("\\u0009", "\\t") == want
+            assert text == want
             assert sorted(got) == ["items", "total_bytes"]
             kinds = {"line": {"index", "kind", "last_write_byte", "text"},
                      "snapshot": {"anchor_byte", "id", "kind", "label", "ts_ns"},

@@ -46,7 +46,9 @@ put_escaped(struct buf *out, int len, uint32_t cp)
     if (!len)
         buf_puts(out, "\xef\xbf\xbd");
     else if (cp == '"' || cp == '\\')
-        buf_printf(out, "\\%c", (int)cp);
+        buf_append(out, (const char[]){ '\\', (char)cp }, 2);
+    else if (cp == '\n' || cp == '\t' || cp == '\r')
+        buf_puts(out, cp == '\n' ? "\\n" : cp == '\t' ? "\\t" : "\\r");
     else
         buf_printf(out, "\\u%04x", cp);
 }

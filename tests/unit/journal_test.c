@@ -82,7 +82,7 @@ lines_are_those_of_the_seed(void **state)
         buf_str(&out),
         "{\"timestamp\":\"" NOW_TEXT "\",\"direction\":\"in\",\"content\":\"Please\"}\n"
         "{\"timestamp\":\"" NOW_TEXT
-        "\",\"direction\":\"out\",\"content\":\"a\\u000ab\",\"type\":\"text\","
+        "\",\"direction\":\"out\",\"content\":\"a\\nb\",\"type\":\"text\","
         "\"stream\":\"stderr\",\"partial\":true,\"iteration\":3,\"x\":1}\n"
         "{\"timestamp\":\"" NOW_TEXT
         "\",\"direction\":\"artifact\",\"path\":\"docs/a.md\",\"action\":\"created\"}\n"

@@ -59,7 +59,7 @@ snapshots_and_instructions_are_one_line_each(void **state)
     session_instruction_line(&out, &i);
     assert_string_equal(
         buf_str(&out),
-        "{\"id\":7,\"ts_ns\":8,\"label\":\"a\\\"\\u000a\xef\xbf\xbd\",\"kind\":\"auto\","
+        "{\"id\":7,\"ts_ns\":8,\"label\":\"a\\\"\\n\xef\xbf\xbd\",\"kind\":\"auto\","
         "\"anchor_byte\":9}\n"
         "{\"id\":18446744073709551615,\"ts_ns\":0,\"label\":\"\",\"kind\":\"manual\","
         "\"anchor_byte\":0}\n"

@@ -231,7 +231,7 @@ instructions_and_snapshots_come_as_they_are_asked_for(void **state)
     assert_report(
         &t, &events, "json", NULL,
         "[\n{\"kind\":\"instruction\",\"id\":3,\"anchor_byte\":0,\"ts_ns\":null,"
-        "\"t_ms\":null,\"text\":\"do\\u000ait\",\"snapshot_id\":9,"
+        "\"t_ms\":null,\"text\":\"do\\nit\",\"snapshot_id\":9,"
         "\"delivered\":true},\n"
         "{\"kind\":\"line\",\"index\":0,\"last_write_byte\":1,\"text\":\"x\"}"
         "\n]\n");

@@ -141,7 +141,7 @@ a_text_has_its_role(void **state)
     struct turn_event e = turn_event(TURN_TEXT);
     e.id = V("m1");
     e.text = V("a\nb");
-    writes(&e, "\"text\",\"role\":\"assistant\",\"id\":\"m1\",\"text\":\"a\\u000ab\"}\n");
+    writes(&e, "\"text\",\"role\":\"assistant\",\"id\":\"m1\",\"text\":\"a\\nb\"}\n");
     e.is_user = true;
     e.id = V("");
     e.text = V("");
