@@ -56,7 +56,8 @@ take_text(struct run_flow *f, const struct turn_event *e)
         return;
     }
     run_lines_feed(&f->plain, rest, on_text_line, f);
-    run_lines_feed(&f->plain, newline, on_text_line, f);
+    if (!f->is_ending) /* else it may have been cut off, in a secret too */
+        run_lines_feed(&f->plain, newline, on_text_line, f);
     f->plain_fed = 0;
 }
 
@@ -177,7 +178,9 @@ run_flow_input(struct run_flow *f, struct view message, bool is_whole)
 void
 run_flow_end(struct run_flow *f)
 {
+    f->is_ending = true;
     (void)turn_decoder_end(f->decoder, on_event, f);
+    f->is_ending = false;
     run_lines_end(&f->plain, on_text_line, f);
     run_lines_end(&f->err, on_err_line, f);
     run_lines_end(&f->in, on_in_line, f);

@@ -39,6 +39,7 @@ struct run_flow {
     struct turn_clean clean; /* of the pieces that are shown */
     bool is_line_open;       /* what was shown last has no newline yet */
     bool is_until;           /* the text that ends all has come */
+    bool is_ending;          /* what comes now has no newline behind it */
     bool is_mute;            /* what comes now is not shown */
     uint64_t iteration, events;
     uint64_t heard_ns; /* when something last came; 0: and it was a whole line */

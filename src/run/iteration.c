@@ -83,7 +83,7 @@ run_iteration_check(struct run *r)
             run_loop_leave(r);
         return;
     }
-    if (!r->has_exited || r->has_more)
+    if (!r->has_exited || r->has_more || r->is_over)
         return;
     if (run_pipes_are_over(&r->pipes)) {
         run_loop_leave(r);

@@ -155,10 +155,10 @@ set_timer(struct run *r)
     uint64_t due = sooner(run_flow_due_ms(&r->flow), run_keep_due_ms(&r->keep));
     due = sooner(due, sooner(facts_ms(r), input_ms(r)));
     due = sooner(due, run_iteration_due_ms(r));
-    if (due == UINT64_MAX)
+    if (due == UINT64_MAX || r->is_over)
         uv_timer_stop(&r->tick_timer);
-    else
-        uv_timer_start(&r->tick_timer, on_tick, due, 0);
+    else /* at once would be before anything else, again and again */
+        uv_timer_start(&r->tick_timer, on_tick, due ? due : 1, 0);
 }
 
 /* -- what is waited for -- */
