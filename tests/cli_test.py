@@ -46,7 +46,7 @@ def version_help_and_usage():
         overview = a.ok("help").decode()
         for name in ("artifact", "attach", "branch-points", "cat", "delete", "export", "fs",
                      "import", "index", "instruct", "list", "pack", "record", "recover", "redact",
-                     "reindex", "rename", "render", "replay", "search", "send", "show", "snapshot", "stop",
+                     "reindex", "rename", "render", "replay", "run", "search", "send", "show", "snapshot", "stop",
                      "verify", "view", "watch"):
             assert f"  {name} " in overview
             assert a.ok("help", name) == a.ok(name, "-h") == a.ok(name, "--help")

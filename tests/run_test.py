@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""run_test.py -- `ahr run` as a user meets it.
+
+usage: run_test.py AHR_BINARY; prints TAP.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+
+from support.ahr import Ahr
+from support.tap import run, test
+
+BINARY = sys.argv[1]
+SECRET = "ghp_" + "1B2c3D4e5F6g7H8i9J0kA1b2C3d4E53XiXGl"
+
+
+def project(a, name="RUN-001"):
+    return a.dir / ".ahr" / "sessions" / name
+
+
+def io(a, name="RUN-001"):
+    return [json.loads(line) for line in (project(a, name) / "io.log").read_text().splitlines()]
+
+
+def facts(a, name="RUN-001"):
+    return json.loads((project(a, name) / "metadata.json").read_text())
+
+
+def log(a, number=1, name="RUN-001"):
+    return (project(a, name) / "iterations" / f"{number}.log").read_text()
+
+
+def sh(a, script, *options, **more):
+    return a.run("run", *options, "--", "sh", "-c", script, **more)
+
+
+@test
+def text_is_shown_and_kept_in_order():
+    with Ahr(BINARY) as a:
+        done = sh(a, "echo one; echo two; exit 3", "-q")
+        assert done.returncode == 3
+        assert done.stdout == b"one\ntwo\n"
+        assert done.stderr == b""
+        assert [e["content"] for e in io(a)][:2] == ["one", "two"]
+        assert log(a).endswith("---\n\none\ntwo\n"), log(a)
+        assert facts(a)["status"] == "failed"
+        assert facts(a)["exit_code"] == 3
+
+
+@test
+def stderr_stands_where_it_came():
+    with Ahr(BINARY) as a:
+        done = sh(a, "echo a; sleep .02; echo b >&2; sleep .02; echo c", "-q")
+        assert done.stdout == b"a\n[stderr] b\nc\n"
+        assert [e.get("stream") for e in io(a)][:3] == [None, "stderr", None]
+
+
+@test
+def iterations_end_with_the_text_that_is_waited_for():
+    with Ahr(BINARY) as a:
+        done = sh(a, "echo at {n}; test {n} = 1 || echo ENOUGH", "--iterations", "5",
+                  "--until", "ENOUGH", "-q")
+        assert done.stdout == b"at 1\nat 2\nENOUGH\n"
+        assert "at 1" in log(a, 1)
+        assert "at 2" in log(a, 2)
+        assert not (project(a) / "iterations" / "3.log").exists()
+
+
+@test
+def iterations_end_with_a_failure():
+    with Ahr(BINARY) as a:
+        assert sh(a, "exit {n}", "--iterations", "5").returncode == 1
+        assert facts(a)["iterations"] == 1
+
+
+@test
+def a_second_run_of_a_name_goes_on_in_its_folder():
+    with Ahr(BINARY) as a:
+        sh(a, "echo first", "--name", "again")
+        sh(a, "echo second", "--name", "again")
+        assert "first" in log(a, 1, "again")
+        assert "second" in log(a, 2, "again")
+
+
+@test
+def a_name_that_is_running_is_busy():
+    with Ahr(BINARY) as a:
+        child = a.popen("run", "--name", "busy", "--", "sh", "-c", "echo up; read x",
+                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert child.stdout.readline() == b"up\n"
+        assert "busy" in a.fails(5, "run", "--name", "busy", "--", "true")
+        child.communicate(b"x\n")
+        assert child.returncode == 0
+
+
+@test
+def a_command_that_is_not_there_is_named():
+    with Ahr(BINARY) as a:
+        assert "nosuchcommand" in a.fails(127, "run", "--", "nosuchcommand")
+        assert "Status: crashed" in log(a)
+
+
+@test
+def what_is_piped_in_is_the_users_turn():
+    with Ahr(BINARY) as a:
+        done = a.run("run", "-q", "--json", "--", "cat", input=b"hello\n")
+        events = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [(e["type"], e.get("role")) for e in events] == [
+            ("text", "user"), ("text", "assistant"), ("exit", None)]
+        assert io(a)[0]["direction"] == "in"
+
+
+@test
+def nothing_is_shown_without_an_echo():
+    with Ahr(BINARY) as a:
+        assert sh(a, "echo hidden", "--no-echo", "-q").stdout == b""
+        assert "hidden" in log(a)
+
+
+@test
+def secrets_are_masked_everywhere():
+    with Ahr(BINARY) as a:
+        (a.dir / "s").write_text(f"token {SECRET}\n")
+        half = f"printf 'token {SECRET[:20]}'; sleep .3; cat t"
+        (a.dir / "t").write_text(SECRET[20:] + "\n")
+        done = sh(a, f"cat s; cat s >&2; {half}", "-q")
+        assert done.stdout.count(b"[REDACTED:github-pat]") == 3, done.stdout
+        kept = [p for p in a.dir.rglob("*") if p.is_file() and p.name not in ("s", "t")]
+        for path in kept:
+            assert SECRET.encode() not in path.read_bytes(), path
+
+
+@test
+def a_piece_of_a_line_is_shown_once():
+    with Ahr(BINARY) as a:
+        done = sh(a, "printf 'part '; sleep .3; echo whole", "-q")
+        assert done.stdout == b"part whole\n"
+        assert [e.get("partial") for e in io(a)][:2] == [True, None]
+        assert log(a).endswith("\n\npart whole\n")
+
+
+@test
+def an_interrupted_run_is_aborted():
+    with Ahr(BINARY) as a:
+        child = a.popen("run", "--", "sh", "-c", "echo up; exec sleep 60",
+                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                        stderr=subprocess.DEVNULL)
+        assert child.stdout.readline() == b"up\n"
+        child.send_signal(signal.SIGINT)
+        child.communicate()
+        assert child.returncode == 130
+        assert facts(a)["status"] == "aborted"
+        assert "Interrupted: SIGINT" in log(a)
+
+
+@test
+def output_that_others_hold_open_is_not_waited_for():
+    with Ahr(BINARY) as a:
+        done = sh(a, "sleep 5 & echo hi", timeout=4)
+        assert done.stdout == b"hi\n"
+        assert b"still holds its output" in done.stderr
+
+
+run()
