@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -37,12 +38,16 @@ is_full(struct run *r)
 static void
 note_lost(struct run *r)
 {
+    AUTO(buf) text = { 0 };
     if (!r->has_out || r->is_out_lost || !r->out.is_gone)
         return;
     r->is_out_lost = true;
     r->flow.out = NULL;
-    r->opt->say(r->opt->ctx, "nobody reads the output any more; the command goes on, and "
-                             "is recorded");
+    buf_printf(&text, "%s%s; the command goes on, and is recorded",
+               r->out.error == EPIPE ? "nobody reads the output any more"
+                                     : "cannot write the output: ",
+               r->out.error == EPIPE ? "" : strerror(r->out.error));
+    r->opt->say(r->opt->ctx, buf_str(&text));
 }
 
 static void
