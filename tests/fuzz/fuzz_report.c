@@ -148,7 +148,7 @@ json_string(const char *p)
         CHECK((uint8_t)*p >= 0x20);
         if (*p != '\\')
             continue;
-        CHECK(*++p && strchr("\"\\u", *p));
+        CHECK(*++p && strchr("\"\\unrt", *p));
         if (*p == 'u')
             CHECK(strspn(p + 1, "0123456789abcdef") >= 4);
     }
