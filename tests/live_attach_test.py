@@ -72,7 +72,7 @@ def attached_it_is_the_same_screen_and_its_keys_are_the_sessions():
         other.wait_for("20 80")
         one.wait_drawn()
         one.wait_for("20 80")
-        assert one.session_rows() == other.session_rows()
+        other.wait_until(lambda: one.session_rows() == other.session_rows(), "they differ")
         other.type("C-]", "d")
         other.wait_until(lambda: "it goes on" in other.screen())
         other.wait_drawn(False)
