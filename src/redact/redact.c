@@ -48,6 +48,12 @@ compare_literals(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
+static unsigned
+pair_of(const uint8_t *p)
+{
+    return (unsigned)p[0] << 8 | p[1];
+}
+
 static void
 add_lead(struct redact *r, const struct redact_pack *p, size_t i)
 {
@@ -59,6 +65,10 @@ add_lead(struct redact *r, const struct redact_pack *p, size_t i)
     struct redact_literal *lit = &r->literals[r->n_literals++];
     *lit = (struct redact_literal){ l->literal, strlen(l->literal), l->has_context };
     r->begins_literal[(uint8_t)l->literal[0]] = true;
+    if (lit->n > 1) {
+        unsigned pair = pair_of((const uint8_t *)l->literal);
+        r->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
+    }
     if (lit->n > r->literal_max)
         r->literal_max = lit->n;
 }
@@ -138,6 +148,7 @@ redact_close(struct redact *r)
 {
     if (!r)
         return;
+    redact_stream_free(r->whole);
     for (size_t i = 0; i < REDACT_PACKS; i++) {
         engine_close(r->packs[i].engine);
         pack_release(&r->packs[i].pack);
@@ -211,6 +222,9 @@ bool
 redact_may_lead(const struct redact *r, struct view text, bool starts_word)
 {
     if (!r->begins_literal[text.p[0]])
+        return false;
+    unsigned pair = text.n > 1 ? pair_of(text.p) : 0;
+    if (text.n > 1 && !(r->pairs[pair / 64] >> pair % 64 & 1))
         return false;
     size_t low = 0, high = r->n_literals;
     while (low < high) {

@@ -38,8 +38,10 @@ struct redact {
     uint32_t *ends;                  /* by rule: room for engine_shapes() */
     struct redact_literal *literals; /* what tokens begin with, sorted */
     size_t n_literals, literal_max;
-    bool begins_literal[256]; /* by first byte */
-    struct texts *texts;      /* what is looked for instead of all that; NULL: nothing */
+    bool begins_literal[256];    /* by first byte */
+    uint64_t pairs[65536 / 64];  /* by the first two: bits */
+    struct redact_stream *whole; /* for redact_text(); NULL: not made yet */
+    struct texts *texts; /* what is looked for instead of all that; NULL: nothing */
     struct pack_rule texts_rule;
 };
 
@@ -50,6 +52,8 @@ void redact_clear_ends(struct redact *r);
 /* Whether text, which ends where the input ends for now, may be the beginning of a
  * token's lead. starts_word: it stands where a token may begin. */
 bool redact_may_lead(const struct redact *r, struct view text, bool starts_word);
+/* The last of the input, and its end: feed and flush at once. */
+int redact_stream_last(struct redact_stream *s, struct view text, struct buf *out);
 /* By an `allow` line of any pack. */
 bool redact_is_allowed(const struct redact *r, struct view secret);
 

@@ -386,15 +386,20 @@ pass(struct redact_stream *s, bool is_end, struct buf *out)
     return e ? e : s->finds.failed;
 }
 
+static int
+take_in(struct redact_stream *s, const uint8_t *p, size_t n)
+{
+    int e = buf_append(&s->raw, p, n);
+    return !e && !buf_grow(&s->kinds, n) ? s->kinds.failed : e;
+}
+
 int
 redact_stream_feed(struct redact_stream *s, const void *p, size_t n, struct buf *out)
 {
     const uint8_t *at = p;
     while (!s->failed && n) {
         size_t slice = n < SLICE ? n : SLICE;
-        s->failed = buf_append(&s->raw, at, slice);
-        if (!s->failed && !buf_grow(&s->kinds, slice))
-            s->failed = s->kinds.failed;
+        s->failed = take_in(s, at, slice);
         if (!s->failed)
             s->failed = pass(s, false, out);
         at += slice;
@@ -410,6 +415,16 @@ redact_stream_flush(struct redact_stream *s, struct buf *out)
     redact_stream_reset(s);
     s->failed = e ? e : s->failed;
     return s->failed;
+}
+
+int
+redact_stream_last(struct redact_stream *s, struct view text, struct buf *out)
+{
+    size_t n = text.n < SLICE ? text.n : SLICE, before = text.n - n;
+    int e = redact_stream_feed(s, text.p, before, out);
+    if (!e && n)
+        s->failed = take_in(s, text.p + before, n);
+    return redact_stream_flush(s, out);
 }
 
 int

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c -- whole texts: one feed and a flush; and command lines. */
-#include "redact/redact.h"
-
+/* text.c -- whole texts: in one go; and command lines. */
+#include "redact/redact_priv.h"
 #include "redact/value_priv.h"
 
+/* The stream is kept: making one costs more than most texts. */
 int
 redact_text(struct redact *r, const void *p, size_t n, struct buf *out)
 {
-    struct redact_stream *s;
     struct redact_options opt = { .is_whole = true };
-    int e = redact_stream_new(&s, r, &opt);
+    int e = r->whole ? 0 : redact_stream_new(&r->whole, r, &opt);
     if (e)
         return e;
-    e = redact_stream_feed(s, p, n, out);
-    if (!e)
-        e = redact_stream_flush(s, out);
-    redact_stream_free(s);
+    e = redact_stream_last(r->whole, (struct view){ p, n }, out);
+    if (e)
+        redact_stream_reset(r->whole);
     return e;
 }
 
