@@ -41,6 +41,30 @@ is_plain(const struct run_flow *f)
     return agent == TURN_AUTO || agent == TURN_PLAIN;
 }
 
+/* -- lines of text that came in one go are masked in one go -- */
+
+enum { GATHERED_MAX = 64 << 10 };
+
+static void
+pass_gathered(struct run_flow *f)
+{
+    if (f->gathered.n)
+        run_lines_feed(&f->plain, (struct view){ f->gathered.p, f->gathered.n },
+                       on_text_line, f);
+    buf_clear(&f->gathered);
+}
+
+static void
+gather(struct run_flow *f, struct view bytes)
+{
+    if (f->gathered.n + bytes.n > GATHERED_MAX)
+        pass_gathered(f);
+    if (bytes.n <= GATHERED_MAX && !buf_append(&f->gathered, bytes.p, bytes.n))
+        return;
+    pass_gathered(f);
+    run_lines_feed(&f->plain, bytes, on_text_line, f);
+}
+
 static void
 take_text(struct run_flow *f, const struct turn_event *e)
 {
@@ -48,6 +72,7 @@ take_text(struct run_flow *f, const struct turn_event *e)
     size_t fed = f->plain_fed < e->text.n ? f->plain_fed : e->text.n;
     struct view rest = { e->text.p + fed, e->text.n - fed };
     if (e->is_partial) {
+        pass_gathered(f);
         run_lines_feed(&f->plain, e->text, on_text_line, f);
         f->plain_fed += e->text.n;
         struct view piece = run_lines_piece(&f->plain);
@@ -55,9 +80,9 @@ take_text(struct run_flow *f, const struct turn_event *e)
             run_tell_piece(f, TURN_TEXT, piece, piece.n == f->plain.line.n);
         return;
     }
-    run_lines_feed(&f->plain, rest, on_text_line, f);
+    gather(f, rest);
     if (!f->is_ending) /* else it may have been cut off, in a secret too */
-        run_lines_feed(&f->plain, newline, on_text_line, f);
+        gather(f, newline);
     f->plain_fed = 0;
 }
 
@@ -97,9 +122,12 @@ on_event(void *ctx, const struct turn_event *e)
 {
     struct run_flow *f = ctx;
     learn(f, e);
-    if (e->type == TURN_TEXT && !e->is_user && is_plain(f))
+    if (e->type == TURN_TEXT && !e->is_user && is_plain(f)) {
         take_text(f, e);
-    else if (e->is_partial)
+        return 0;
+    }
+    pass_gathered(f);
+    if (e->is_partial)
         run_message_piece(f, e);
     else if (!run_message_whole(f, e))
         run_flow_event(f, e);
@@ -127,6 +155,7 @@ run_flow_out(struct run_flow *f, struct view bytes)
     if (!bytes.n)
         return;
     (void)turn_decoder_feed(f->decoder, bytes, on_event, f);
+    pass_gathered(f);
     f->heard_ns = bytes.p[bytes.n - 1] == '\n' ? 0 : clock_mono_ns();
 }
 
@@ -181,6 +210,7 @@ run_flow_end(struct run_flow *f)
     f->is_ending = true;
     (void)turn_decoder_end(f->decoder, on_event, f);
     f->is_ending = false;
+    pass_gathered(f);
     run_lines_end(&f->plain, on_text_line, f);
     run_lines_end(&f->err, on_err_line, f);
     run_lines_end(&f->in, on_in_line, f);
@@ -236,6 +266,7 @@ run_flow_tick(struct run_flow *f)
         run_message_commit(f);
     if (!rest_ms(f)) {
         (void)turn_decoder_rest(f->decoder, on_event, f);
+        pass_gathered(f);
         f->heard_ns = 0;
     }
     if (!err_ms(f))
@@ -288,6 +319,7 @@ run_flow_release(struct run_flow *f)
                            &f->screen,      &f->plainly,  &f->coloured };
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_release(bufs[i]);
+    buf_release(&f->gathered);
     run_mask_release(&f->mask);
     run_lines_release(&f->plain);
     run_lines_release(&f->err);

@@ -34,7 +34,8 @@ struct run_flow {
     struct turn_decoder *decoder, *asked; /* of the output; of what goes in */
     struct run_mask mask;
     struct run_lines plain, err, in; /* text without a format; stderr; input */
-    size_t plain_fed; /* bytes of a line of text that came as a piece already */
+    struct buf gathered; /* lines of text that are not masked yet, within a call */
+    size_t plain_fed;    /* bytes of a line of text that came as a piece already */
     struct run_message message;
     struct turn_clean clean; /* of the pieces that are shown */
     bool is_line_open;       /* what was shown last has no newline yet */
