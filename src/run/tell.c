@@ -59,6 +59,13 @@ run_tell_line_end(struct run_flow *f)
         put_shown(f, newline, newline);
 }
 
+/* Only tags have one, and what the assistant says has none. */
+static bool
+has_colour(const struct turn_event *e)
+{
+    return e->type != TURN_TEXT || e->is_user || e->parent.n;
+}
+
 /* False: there is nothing to see. */
 static bool
 show(struct run_flow *f, const struct turn_event *e)
@@ -68,7 +75,8 @@ show(struct run_flow *f, const struct turn_event *e)
     buf_clear(&f->coloured);
     turn_show(e, &opt, &f->plainly);
     opt.is_coloured = true;
-    turn_show(e, &opt, &f->coloured);
+    if (has_colour(e))
+        turn_show(e, &opt, &f->coloured);
     return f->plainly.n;
 }
 
@@ -78,7 +86,8 @@ put_whole(struct run_flow *f, const struct turn_event *e)
     if (!show(f, e))
         return;
     run_tell_line_end(f);
-    put_shown(f, as_view(&f->plainly), as_view(&f->coloured));
+    put_shown(f, as_view(&f->plainly),
+              as_view(has_colour(e) ? &f->coloured : &f->plainly));
 }
 
 /* More of a message of which a part is shown. */

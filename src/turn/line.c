@@ -62,8 +62,9 @@ static void
 put_suffixed(struct json *j, const char *key, const char *suffix, struct view value)
 {
     char full[64];
-    snprintf(full, sizeof(full), "%s%s", key, suffix);
-    json_key(j, full);
+    if (*suffix)
+        snprintf(full, sizeof(full), "%s%s", key, suffix);
+    json_key(j, *suffix ? full : key);
     if (utf8_is_text(value.p, value.n))
         json_bytes(j, value);
     else

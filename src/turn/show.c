@@ -51,7 +51,11 @@ put_tag(const struct shown *s)
         return;
     if (s->opt->is_coloured)
         buf_puts(s->out, s->e->is_error ? "\033[1;31m" : kinds[s->e->type].colour);
-    buf_printf(s->out, "[%s%s%s]", sub, *sub && *word ? " " : "", word);
+    buf_puts(s->out, "[");
+    buf_puts(s->out, sub);
+    buf_puts(s->out, *sub && *word ? " " : "");
+    buf_puts(s->out, word);
+    buf_puts(s->out, "]");
     if (s->opt->is_coloured)
         buf_puts(s->out, RESET);
 }
