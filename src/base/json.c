@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
 
+#include "base/plain_scan.h"
 #include "base/utf8.h"
 
 static void
@@ -24,12 +25,6 @@ json_close(struct json *j, char bracket)
 {
     buf_append(j->out, &bracket, 1);
     j->comma = true;
-}
-
-static bool
-is_plain_byte(uint8_t c)
-{
-    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
 /* len 0: no UTF-8. */
@@ -57,9 +52,7 @@ put_escaped(struct buf *out, int len, uint32_t cp)
 static bool
 put_plain(struct json *j, struct view s, bool is_key)
 {
-    size_t n = 0;
-    while (n < s.n && is_plain_byte(s.p[n]))
-        n++;
+    size_t n = plain_scan(s.p, s.n, true);
     uint8_t *p = n < s.n ? NULL : buf_grow(j->out, n + 2 + j->comma + is_key);
     if (!p)
         return false;
@@ -83,11 +76,7 @@ json_bytes(struct json *j, struct view s)
     separate(j);
     buf_puts(j->out, "\"");
     size_t run = 0; /* where what needs no care begins */
-    for (size_t i = 0; i < s.n;) {
-        if (is_plain_byte(s.p[i])) {
-            i++;
-            continue;
-        }
+    for (size_t i = 0; (i += plain_scan(s.p + i, s.n - i, true)) < s.n;) {
         uint32_t cp;
         int len = utf8_next(s.p + i, s.n - i, &cp);
         size_t next = i + (len ? (size_t)len : 1);

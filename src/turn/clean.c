@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "turn/clean.h"
 
+#include "base/plain_scan.h"
 #include "base/utf8.h"
 
 enum state {
@@ -149,22 +150,12 @@ take_stump(struct turn_clean *c, struct view piece, struct buf *out)
     return used;
 }
 
-/* How many bytes of plain ASCII stand there. */
-static size_t
-count_plain(const uint8_t *p, size_t n)
-{
-    size_t i = 0;
-    while (i < n && p[i] >= 0x20 && p[i] < 0x7f)
-        i++;
-    return i;
-}
-
 void
 turn_clean_feed(struct turn_clean *c, struct view piece, struct buf *out)
 {
     size_t i = take_stump(c, piece, out);
     while (i < piece.n) {
-        size_t n = c->state == PLAIN ? count_plain(piece.p + i, piece.n - i) : 0;
+        size_t n = c->state == PLAIN ? plain_scan(piece.p + i, piece.n - i, false) : 0;
         if (n) {
             buf_append(out, piece.p + i, n);
             c->was_cr = false;

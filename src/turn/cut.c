@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "turn/cut_priv.h"
 
+/* Where the next newline from `at` on stands, or the end. */
+static size_t
+line_end(struct view text, size_t at)
+{
+    const uint8_t *p = at < text.n ? memchr(text.p + at, '\n', text.n - at) : NULL;
+    return p ? (size_t)(p - text.p) : text.n;
+}
+
 void
 turn_cut_put_count(uint64_t n, struct buf *out)
 {
@@ -17,8 +25,9 @@ static size_t
 shown_size(struct view text, const struct turn_cut *cut)
 {
     size_t most = cut->bytes && cut->bytes < text.n ? cut->bytes : text.n, lines = 0;
-    for (size_t i = 0; i < most; i++)
-        if (text.p[i] == '\n' && ++lines == cut->lines)
+    struct view head = { text.p, most };
+    for (size_t i = 0; cut->lines && (i = line_end(head, i)) < most; i++)
+        if (++lines == cut->lines)
             return i;
     while (most < text.n && most > 0 && (text.p[most] & 0xc0) == 0x80)
         most--;
@@ -48,9 +57,7 @@ static void
 put_indented(struct view text, struct buf *out)
 {
     size_t start = 0;
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] != '\n')
-            continue;
+    for (size_t i = 0; (i = line_end(text, i)) < text.n; i++) {
         buf_append(out, text.p + start, i - start);
         bool is_blank = i + 1 == text.n || text.p[i + 1] == '\n';
         buf_puts(out, is_blank ? "\n" : "\n  ");
