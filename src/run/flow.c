@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { KEPT_MAX = 4 << 20 }; /* memory that stays in each buffer */
+
 /* -- plain text, stderr and input: lines that are masked already -- */
 
 static void
@@ -228,6 +230,17 @@ run_flow_settle(struct run_flow *f)
     if (f->out && f->screen.n)
         pty_output_put(f->out, (struct view){ f->screen.p, f->screen.n });
     buf_clear(&f->screen);
+    run_flow_trim(f);
+}
+
+void
+run_flow_trim(struct run_flow *f)
+{
+    struct buf *bufs[] = { &f->batch.turns, &f->batch.io, &f->batch.log, &f->batch.tape,
+                           &f->screen,      &f->plainly,  &f->coloured };
+    for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
+        if (bufs[i]->cap > KEPT_MAX && !bufs[i]->n)
+            buf_release(bufs[i]);
 }
 
 /* -- time -- */

@@ -63,6 +63,8 @@ void run_flow_event(struct run_flow *f, const struct turn_event *e);
 void run_flow_end(struct run_flow *f);
 /* All of it is written, then shown. */
 void run_flow_settle(struct run_flow *f);
+/* Memory that a big event has left behind is given back. */
+void run_flow_trim(struct run_flow *f);
 /* What has waited for flush_ms; and in how many ms that is due. */
 void run_flow_tick(struct run_flow *f);
 uint64_t run_flow_due_ms(const struct run_flow *f);

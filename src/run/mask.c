@@ -8,6 +8,8 @@
 #include "base/json_in.h"
 #include "redact/json.h"
 
+enum { KEPT_MAX = 4 << 20 }; /* memory that stays in each buffer */
+
 static const char unmasked[] = "[left out: it could not be searched for secrets]";
 
 void
@@ -30,10 +32,18 @@ run_mask_text(struct redact *redact, struct view text, struct buf *out)
     buf_puts(out, unmasked);
 }
 
+static void
+empty(struct buf *room)
+{
+    buf_clear(room);
+    if (room->cap > KEPT_MAX)
+        buf_release(room);
+}
+
 static struct view
 mask(struct run_mask *m, struct view text, struct buf *room)
 {
-    buf_clear(room);
+    empty(room);
     room->ceiling = RUN_TEXT_MAX;
     run_mask_text(m->redact, text, room);
     return (struct view){ room->p, room->n };
@@ -44,7 +54,7 @@ static struct view
 mask_stump(struct run_mask *m, struct view text, struct buf *room)
 {
     struct redact_stream *s = NULL;
-    buf_clear(room);
+    empty(room);
     room->ceiling = RUN_TEXT_MAX;
     int r = redact_stream_new(&s, m->redact, &(struct redact_options){ 0 });
     if (!r)
@@ -70,7 +80,7 @@ is_json(struct view v)
 static struct view
 mask_json(struct run_mask *m, struct view json)
 {
-    buf_clear(&m->json);
+    empty(&m->json);
     m->json.ceiling = RUN_TEXT_MAX;
     if (!json.n)
         return json;

@@ -7,12 +7,25 @@
 #include "turn/line.h"
 #include "turn/show.h"
 
-enum { BATCH_MAX = 256 << 10 }; /* so much is written before more is decoded */
+enum {
+    BATCH_MAX = 256 << 10, /* so much is written before more is decoded */
+    BIG_MIN = 1 << 20,     /* such an event is written place by place */
+};
 
 static struct view
 as_view(const struct buf *b)
 {
     return (struct view){ b->p, b->n };
+}
+
+/* Each place has a copy of its own: of a big event only one is held at a time. */
+static void
+write_if_big(struct run_flow *f, size_t n)
+{
+    if (n < BIG_MIN)
+        return;
+    run_keep_write(f->keep, &f->batch);
+    run_flow_trim(f);
 }
 
 static void
@@ -36,11 +49,9 @@ static void
 put_shown(struct run_flow *f, struct view plain, struct view coloured)
 {
     const uint8_t *end;
+    struct view seen = f->opt->is_coloured ? coloured : plain;
     buf_append(&f->batch.log, plain.p, plain.n);
-    if (!f->opt->is_json && !f->is_mute) {
-        struct view v = f->opt->is_coloured ? coloured : plain;
-        buf_append(&f->screen, v.p, v.n);
-    }
+    write_if_big(f, plain.n);
     while (coloured.n && (end = memchr(coloured.p, '\n', coloured.n))) {
         size_t n = (size_t)(end - coloured.p);
         buf_append(&f->batch.tape, coloured.p, n);
@@ -48,6 +59,9 @@ put_shown(struct run_flow *f, struct view plain, struct view coloured)
         coloured = (struct view){ end + 1, coloured.n - n - 1 };
     }
     buf_append(&f->batch.tape, coloured.p, coloured.n);
+    write_if_big(f, plain.n);
+    if (!f->opt->is_json && !f->is_mute)
+        buf_append(&f->screen, seen.p, seen.n);
     f->is_line_open = plain.n && plain.p[plain.n - 1] != '\n';
 }
 
@@ -173,7 +187,9 @@ run_tell(struct run_flow *f, const struct turn_event *e)
 {
     run_message_commit(f);
     put_turn(f, e);
+    write_if_big(f, e->text.n + e->json.n);
     put_io(f, e);
+    write_if_big(f, e->text.n + e->json.n);
     put_whole(f, e);
     settle_if_much(f);
 }
@@ -182,7 +198,9 @@ void
 run_tell_rest(struct run_flow *f, const struct turn_event *e, struct view rest)
 {
     put_turn(f, e);
+    write_if_big(f, e->text.n + e->json.n);
     put_io(f, e);
+    write_if_big(f, e->text.n + e->json.n);
     put_part(f, rest, true);
     run_tell_line_end(f);
     settle_if_much(f);
