@@ -18,6 +18,7 @@
 #include "base/json_in.h"
 #include "base/le.h"
 #include "base/num.h"
+#include "base/plain_scan.h"
 #include "base/tree.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
@@ -171,6 +172,25 @@ json_is_valid_whatever_the_bytes(void **state)
         buf_str(&out), "{\"a\\\"b\":\"tab\\t, back\\\\slash, \\u007f, bad \xef\xbf\xbd, "
                        "line\\u2028\",\"list\":[18446744073709551615,true,false,null,[]],"
                        "\"ns\":\"1760542626145118000\"}");
+}
+
+static void
+each_byte_that_is_not_plain_ends_a_run_wherever_it_stands(void **state)
+{
+    (void)state;
+    uint8_t text[40];
+    for (unsigned c = 0; c < 256; c++)
+        for (size_t at = 0; at < sizeof(text); at++) {
+            bool is_ascii = c >= ' ' && c <= '~';
+            memset(text, 'a', sizeof(text));
+            text[at] = (uint8_t)c;
+            assert_int_equal(plain_scan(text, sizeof(text), false),
+                             is_ascii ? sizeof(text) : at);
+            is_ascii = is_ascii && c != '"' && c != '\\';
+            assert_int_equal(plain_scan(text, sizeof(text), true),
+                             is_ascii ? sizeof(text) : at);
+        }
+    assert_int_equal(plain_scan(text, 0, true), 0);
 }
 
 static void
@@ -547,6 +567,7 @@ main(void)
         cmocka_unit_test(utf8_is_strict),
         cmocka_unit_test(a_line_has_no_control_characters),
         cmocka_unit_test(json_is_valid_whatever_the_bytes),
+        cmocka_unit_test(each_byte_that_is_not_plain_ends_a_run_wherever_it_stands),
         cmocka_unit_test(sizes_have_a_unit_and_a_ceiling),
         cmocka_unit_test(decimal_numbers_lose_no_digit),
         cmocka_unit_test(json_is_taken_value_by_value),

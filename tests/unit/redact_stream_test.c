@@ -439,6 +439,48 @@ a_token_with_more_colours_than_can_be_held_is_masked(void **state)
     assert_int_equal(clear, 0);
 }
 
+/* -- whole texts, for which a stream is kept -- */
+
+/* The token anywhere around the end of a slice, which is 16 KiB. */
+static void
+a_long_text_in_one_go_is_as_one_in_pieces(void **state)
+{
+    for (size_t before = 16300; before < 16420; before += 7) {
+        AUTO(buf) in = { 0 };
+        AUTO(buf) whole = { 0 };
+        AUTO(buf) pieces = { 0 };
+        uint32_t rng = rng_seed((uint32_t)before);
+        while (in.n < before)
+            buf_puts(&in, "x ");
+        kit_expand(&in, "<ghp> behind", &rng);
+        assert_int_equal(redact_text(*state, in.p, in.n, &whole), 0);
+        kit_run(*state, (struct redact_options){ .is_whole = true },
+                (struct view){ in.p, in.n }, 1000, &pieces, NULL);
+        kit_same((struct view){ whole.p, whole.n }, (struct view){ pieces.p, pieces.n },
+                 "in one go");
+        assert_non_null(strstr(buf_str(&whole), "[REDACTED:github-pat] behind"));
+    }
+}
+
+static void
+a_text_knows_nothing_of_the_one_before(void **state)
+{
+    AUTO(buf) token = { 0 };
+    AUTO(buf) out = { 0 };
+    AUTO(buf) small = { .ceiling = 8 };
+    uint32_t rng = rng_seed(3);
+    kit_expand(&token, "<ghp>", &rng);
+    assert_int_equal(redact_text(*state, token.p, 20, &out), 0);
+    buf_clear(&out);
+    assert_int_equal(redact_text(*state, token.p + 20, token.n - 20, &out), 0);
+    kit_same((struct view){ out.p, out.n }, (struct view){ token.p + 20, token.n - 20 },
+             "the rest of a token");
+    assert_true(redact_text(*state, "much too long", 13, &small) < 0);
+    buf_clear(&out);
+    assert_int_equal(redact_text(*state, token.p, token.n, &out), 0);
+    assert_string_equal(buf_str(&out), "[REDACTED:github-pat]");
+}
+
 int
 main(void)
 {
@@ -465,6 +507,8 @@ main(void)
         cmocka_unit_test(two_streams_do_not_know_of_each_other),
         cmocka_unit_test(after_a_failure_nothing_more_is_handed_out),
         cmocka_unit_test(any_bytes_without_a_secret_come_out_as_they_came),
+        cmocka_unit_test(a_long_text_in_one_go_is_as_one_in_pieces),
+        cmocka_unit_test(a_text_knows_nothing_of_the_one_before),
     };
     return cmocka_run_group_tests(tests, kit_open, kit_close);
 }
