@@ -14,10 +14,7 @@ on_text_line(void *ctx, struct view line, size_t told)
     struct run_flow *f = ctx;
     struct turn_event e = turn_event(TURN_TEXT);
     e.text = line;
-    if (told)
-        run_tell_rest(f, &e, (struct view){ line.p + told, line.n - told });
-    else
-        run_tell(f, &e);
+    run_tell_line(f, &e, told);
 }
 
 static void

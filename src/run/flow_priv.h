@@ -72,12 +72,15 @@ uint64_t run_flow_due_ms(const struct run_flow *f);
 /* -- tell.c: an event that is masked, into the batch -- */
 
 void run_tell(struct run_flow *f, const struct turn_event *e);
-/* The same; of its text only what lies behind the first `told` bytes is not shown yet. */
+/* The same; of its text only the rest is not shown yet. */
 void run_tell_rest(struct run_flow *f, const struct turn_event *e, struct view rest);
+/* A line of text, also an empty one; its first `told` bytes are shown already. */
+void run_tell_line(struct run_flow *f, const struct turn_event *e, size_t told);
 /* A piece of a message. */
 void run_tell_piece(struct run_flow *f, enum turn_type type, struct view piece,
                     bool is_first);
-/* What goes in, and is a turn of the user's. */
+/* What goes in, and is a turn of the user's: kept, and not shown. Whoever has sent it
+ * knows it, and what is shown is what the command says, no more. */
 void run_tell_input(struct run_flow *f, struct view text);
 /* Ends the line that a piece has opened. */
 void run_tell_line_end(struct run_flow *f);

@@ -156,13 +156,13 @@ start(struct run *r, char *const *argv, struct err *err)
 static void
 tell_prompt(struct run *r, char *const *argv)
 {
+    AUTO(buf) text = { 0 };
     size_t n = 0;
     while (argv[n])
         n++;
     struct turn_prompt p = turn_prompt(n, (const char *const *)argv);
-    if (p.from == TURN_PROMPT_ARG && p.text)
-        run_flow_input(&r->flow, (struct view){ (const uint8_t *)p.text, strlen(p.text) },
-                       true);
+    if (p.from == TURN_PROMPT_ARG && !turn_prompt_text(&p, &text) && text.n)
+        run_flow_input(&r->flow, (struct view){ text.p, text.n }, true);
     run_flow_settle(&r->flow);
 }
 

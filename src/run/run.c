@@ -13,11 +13,8 @@ static void
 on_message(void *ctx, struct view message)
 {
     struct run *r = ctx;
-    /* What was typed at our terminal is seen there. */
-    r->flow.is_mute = r->input.is_terminal;
     run_flow_input(&r->flow, message, r->input.is_one_prompt);
     run_flow_settle(&r->flow); /* before it is passed on */
-    r->flow.is_mute = false;
 }
 
 /* Agents that have their prompt would wait for more from a terminal. */

@@ -207,6 +207,24 @@ run_tell_rest(struct run_flow *f, const struct turn_event *e, struct view rest)
 }
 
 void
+run_tell_line(struct run_flow *f, const struct turn_event *e, size_t told)
+{
+    static const struct view newline = { (const uint8_t *)"\n", 1 };
+    struct view rest = { e->text.p + told, e->text.n - told };
+    put_turn(f, e);
+    put_io(f, e);
+    if (!told) {
+        run_tell_line_end(f);
+        f->clean = (struct turn_clean){ 0 };
+    }
+    size_t before = f->batch.log.n;
+    put_part(f, rest, true);
+    if (f->is_line_open || (!told && f->batch.log.n == before))
+        put_shown(f, newline, newline);
+    settle_if_much(f);
+}
+
+void
 run_tell_piece(struct run_flow *f, enum turn_type type, struct view piece, bool is_first)
 {
     struct turn_event e = turn_event(type);
@@ -234,5 +252,5 @@ run_tell_input(struct run_flow *f, struct view text)
                                                 .content = text,
                                                 .iteration = f->iteration },
                     &f->batch.io);
-    put_whole(f, &e);
+    settle_if_much(f);
 }
