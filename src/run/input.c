@@ -132,8 +132,10 @@ run_input_release(struct run_input *in)
 static void
 pass(struct run_input *in, struct view message, bool has_newline)
 {
-    if (message.n || has_newline)
+    if (message.n || has_newline) {
         in->fn(in->ctx, message);
+        in->is_told = true;
+    }
     queue_put(&in->waiting, message);
     if (has_newline)
         queue_put(&in->waiting, (struct view){ (const uint8_t *)"\n", 1 });
@@ -343,6 +345,9 @@ static bool
 write_some(struct run_input *in)
 {
     struct view v = queue_view(&in->waiting);
+    if (in->on_write && in->is_told)
+        in->on_write(in->ctx);
+    in->is_told = false;
     ssize_t n = write(in->to_fd, v.p, v.n);
     if (n >= 0) {
         queue_drop(&in->waiting, (size_t)n);

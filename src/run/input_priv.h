@@ -34,6 +34,10 @@ struct run_input {
     struct buf typed;     /* begun, of `ahr send` */
     struct buf kept;
     run_message_fn fn;
+    /* Before what was told is written to the command; may be NULL. For one who gathers
+     * messages: many come at once. */
+    void (*on_write)(void *ctx);
+    bool is_told; /* … since then */
     void *ctx;
 };
 

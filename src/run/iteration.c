@@ -242,6 +242,21 @@ give_up(struct run *r, const struct err *err)
     run_keep_end(&r->keep, r->exit_status, 0, NULL, err->text);
 }
 
+/* There is another one. */
+static void
+go_on(struct run *r)
+{
+    struct run_input *in = &r->input;
+    if (in->is_kept && !in->is_kept_whole) {
+        in->is_kept = false; /* it is said once */
+        r->opt->say(r->opt->ctx, "the input is longer than 16 MiB and is not kept: only "
+                                 "the first iteration is given it");
+    }
+    r->keep.facts.status = SESSION_ACTIVE;
+    r->keep.facts.exit_code = -1;
+    run_facts_write(&r->keep, false);
+}
+
 bool
 run_iteration(struct run *r)
 {
@@ -266,10 +281,7 @@ run_iteration(struct run *r)
     run_loop_look(r); /* a signal may have come after its end */
     bool is_last = e < 0 || r->exit_status || r->stop_signo || r->flow.is_until ||
                    r->keep.facts.iterations >= r->opt->iterations;
-    if (!is_last) {
-        r->keep.facts.status = SESSION_ACTIVE;
-        r->keep.facts.exit_code = -1;
-        run_facts_write(&r->keep, false);
-    }
+    if (!is_last)
+        go_on(r);
     return !is_last;
 }

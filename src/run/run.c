@@ -14,7 +14,13 @@ on_message(void *ctx, struct view message)
 {
     struct run *r = ctx;
     run_flow_input(&r->flow, message, r->input.is_one_prompt);
-    run_flow_settle(&r->flow); /* before it is passed on */
+}
+
+static void
+on_write(void *ctx)
+{
+    struct run *r = ctx;
+    run_flow_settle(&r->flow); /* what the command gets is on disk */
 }
 
 /* Agents that have their prompt would wait for more from a terminal. */
@@ -31,6 +37,7 @@ open_input(struct run *r)
     run_input_init(&r->input, is_unwanted ? -1 : STDIN_FILENO,
                    r->prompt.from == TURN_PROMPT_STDIN, r->opt->iterations > 1,
                    on_message, r);
+    r->input.on_write = on_write;
 }
 
 static int
