@@ -99,6 +99,16 @@ find_parent(const char *parent, struct library_found *found, const char **ret,
     return 0;
 }
 
+/* They are listed and no more: one that is missing is no reason not to run. */
+static void
+look_for(const struct cli_command *self, const struct cli_list *files)
+{
+    for (size_t i = 0; i < files->n; i++)
+        if (access(files->item[i], F_OK) < 0)
+            cli_say(self, "--context-file '%s': %s; it is listed all the same",
+                    files->item[i], strerror(errno));
+}
+
 static void
 say(void *ctx, const char *text)
 {
@@ -129,7 +139,13 @@ conclude(const struct told *t, const struct run_result *done)
         buf_puts(&line, " of ");
         cli_count(&line, done->iterations, "iteration");
     }
-    buf_printf(&line, " in %.1f s; 'ahr log %s'", (double)done->duration_ms / 1000, what);
+    buf_printf(&line, " in %.1f s; ", (double)done->duration_ms / 1000);
+    if (done->is_in_project)
+        buf_printf(&line, "'ahr log %s'", what);
+    else if (done->is_in_library)
+        buf_printf(&line, "'ahr cat %s'", what);
+    else
+        buf_puts(&line, "nothing of it is kept");
     cli_say(t->self, "%s", buf_str(&line));
 }
 
@@ -167,8 +183,10 @@ run_with(struct told *t, const char *home, char **argv, struct err *err)
     int r = find_root(a->dir, root, err);
     if (!r)
         r = find_parent(a->parent, &found, &opt.parent, err);
-    if (!r)
+    if (!r) {
+        look_for(t->self, &a->context_files);
         r = run_session(&opt, &done, err);
+    }
     if (!r)
         conclude(t, &done);
     library_found_release(&found);
