@@ -110,6 +110,14 @@ needs_newline(const struct session_lines *l, off_t size, bool *ret)
     return 0;
 }
 
+/* A write that was cut short does not say why; the next one does. What that adds is taken
+ * back with the rest. */
+static int
+why_short(int fd)
+{
+    return write(fd, "\n", 1) < 0 ? -errno : -ENOSPC;
+}
+
 /* All of it, or the file is as it was. What another has written behind it meanwhile,
  * without the lock, is not taken back with it. */
 static int
@@ -133,7 +141,7 @@ put(struct session_lines *l, struct view line, bool is_locked)
         l->end = (uint64_t)st.st_size + (uint64_t)n;
         return 0;
     }
-    e = r < 0 ? -errno : -ENOSPC; /* what else would cut a write short */
+    e = r < 0 ? -errno : is_locked ? why_short(l->fd) : -ENOSPC;
     if (r > 0 && is_locked)
         (void)!ftruncate(l->fd, st.st_size);
     return e;
