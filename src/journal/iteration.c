@@ -28,6 +28,7 @@ enum {
     EAGER_MAX = 64 << 10,  /* more than this is tried again only after RETRY_NS */
     KEPT_MAX = 64 << 10,   /* memory that stays when nothing waits */
     LOCK_WAIT_MS = 1000,
+    LAST_TRIES = 4, /* at the end, a disk may fail now and then */
 };
 
 enum line { LINE_ENDED, LINE_OUT, LINE_STDERR };
@@ -41,6 +42,7 @@ struct journal_iteration {
     enum line line; /* what the last of all text taken in is */
     uint64_t flush_ns, due_ns, retry_ns, look_ns;
     uint64_t missing; /* bytes that were dropped and are not told of yet */
+    uint64_t lost;    /* … at the end */
     int missing_code; /* why */
     int trouble;      /* that the disk makes now, else 0 */
     int told;         /* the last that was told */
@@ -423,7 +425,26 @@ give_up_rest(struct journal_iteration *it, int code)
         if (!tries)
             missing += journal_disk_make_room(&it->disk, JOURNAL_HEAD);
     }
+    it->lost = missing;
     tell_lost(it, missing, code);
+}
+
+static int
+flush_last(struct journal_iteration *it)
+{
+    int r = journal_iteration_flush(it);
+    for (int tries = 1; r < 0 && tries < LAST_TRIES; tries++)
+        r = journal_iteration_flush(it);
+    return r;
+}
+
+static int
+write_last_head(struct journal_iteration *it)
+{
+    int r = write_head(it);
+    for (int tries = 1; r < 0 && tries < LAST_TRIES; tries++)
+        r = write_head(it);
+    return r < 0 || fdatasync(it->disk.fd) == 0 ? r : -errno;
 }
 
 static int
@@ -432,14 +453,12 @@ finish(struct journal_iteration *it, enum journal_status status)
     if (it->is_over)
         return -EINVAL;
     it->look_ns = 0;
-    int r = journal_iteration_flush(it);
+    int r = flush_last(it);
     if (r < 0)
         give_up_rest(it, r);
     it->is_over = true;
     it->head.status = status;
-    int h = write_head(it);
-    if (!h && fdatasync(it->disk.fd) < 0)
-        h = -errno;
+    int h = write_last_head(it);
     if (h < 0)
         tell_trouble(it, h);
     return r < 0 ? r : h;
@@ -472,6 +491,12 @@ journal_iteration_crash(struct journal_iteration *it, const char *reason)
     return finish(it, JOURNAL_CRASHED);
 }
 
+uint64_t
+journal_iteration_missing(const struct journal_iteration *it)
+{
+    return it->lost;
+}
+
 void
 journal_iteration_close(struct journal_iteration *it)
 {
@@ -481,6 +506,10 @@ journal_iteration_close(struct journal_iteration *it)
         journal_iteration_flush(it);
     else if (it->is_head_owed)
         write_head(it);
+    struct stat st; /* one that has not even a head is none */
+    if (it->is_head_owed && fstat(it->disk.fd, &st) == 0 && !st.st_size &&
+        file_is_at(it->disk.fd, it->path))
+        unlink(it->path);
     close(it->disk.fd);
     free(it->path);
     buf_release(&it->waiting);

@@ -63,6 +63,8 @@ int journal_iteration_complete(struct journal_iteration *it, int exit_code,
                                uint64_t duration_ms);
 int journal_iteration_abort(struct journal_iteration *it, const char *signal);
 int journal_iteration_crash(struct journal_iteration *it, const char *reason);
+/* After the end: how many bytes the disk did not take; the last line tells of them. */
+uint64_t journal_iteration_missing(const struct journal_iteration *it);
 /* Frees it. A log that has no end stays in_progress. */
 void journal_iteration_close(struct journal_iteration *it);
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -36,6 +37,25 @@ lock(const char *path, unsigned wait_ms)
     return r;
 }
 
+/* A disk that is full still has the blocks that it has. */
+static int
+overwrite(const char *path, struct view text, bool is_synced)
+{
+    struct stat st;
+    int fd = journal_file_open(AT_FDCWD, path, O_WRONLY);
+    if (fd < 0)
+        return fd;
+    int r = fstat(fd, &st) < 0                                ? -errno
+            : (uint64_t)st.st_blocks * 512 < text.n           ? -ENOSPC
+            : pwrite(fd, text.p, text.n, 0) < (ssize_t)text.n ? -EIO
+            : ftruncate(fd, (off_t)text.n) < 0                ? -errno
+                                                              : 0;
+    if (!r && is_synced && fsync(fd) < 0)
+        r = -errno;
+    close(fd);
+    return r;
+}
+
 int
 journal_metadata_write(const char *path, const struct journal_metadata *m, bool is_synced,
                        struct err *err)
@@ -51,6 +71,9 @@ journal_metadata_write(const char *path, const struct journal_metadata *m, bool 
         err_code(err, r, "cannot write '%s'", path);
     else
         r = file_replace(path, (struct view){ text.p, text.n }, is_synced, err);
+    if ((r == -ENOSPC || r == -EDQUOT) &&
+        !overwrite(path, (struct view){ text.p, text.n }, is_synced))
+        r = 0;
     if (lock_fd >= 0)
         close(lock_fd);
     return r;
