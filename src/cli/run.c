@@ -139,13 +139,13 @@ conclude(const struct told *t, const struct run_result *done)
         buf_puts(&line, " of ");
         cli_count(&line, done->iterations, "iteration");
     }
-    buf_printf(&line, " in %.1f s; ", (double)done->duration_ms / 1000);
-    if (done->is_in_project)
-        buf_printf(&line, "'ahr log %s'", what);
-    else if (done->is_in_library)
-        buf_printf(&line, "'ahr cat %s'", what);
+    buf_printf(&line, " in %.1f s", (double)done->duration_ms / 1000);
+    if (done->has_log)
+        buf_printf(&line, "; 'ahr log %s'", what);
+    else if (done->has_recording)
+        buf_printf(&line, "; 'ahr cat %s'", done->id);
     else
-        buf_puts(&line, "nothing of it is kept");
+        buf_puts(&line, "; nothing of it is kept");
     cli_say(t->self, "%s", buf_str(&line));
 }
 

@@ -203,14 +203,27 @@ write_library(struct run_keep *k, bool is_last, struct err *err)
     return session_meta_write(k->folder.meta_path, &m, is_last, err);
 }
 
+/* The last ones are not given up for one refusal, nor because the disk does not sync. */
+static void
+write_one(struct run_keep *k, enum run_place place, bool is_last,
+          int (*write)(struct run_keep *k, bool is_last, struct err *err))
+{
+    struct err err, first;
+    int r = write(k, is_last, &first);
+    if (!r)
+        return;
+    for (int tries = 1; r < 0 && is_last && tries < RUN_LAST_TRIES; tries++)
+        r = write(k, tries < RUN_LAST_TRIES - 1, &err);
+    run_keep_trouble(k, place, &first);
+}
+
 void
 run_facts_write(struct run_keep *k, bool is_last)
 {
-    struct err err;
-    if (k->has_project && write_project(k, is_last, &err) < 0)
-        run_keep_tell(k, RUN_FACTS, err.text);
-    if (k->has_folder && write_library(k, is_last, &err) < 0)
-        run_keep_tell(k, RUN_FACTS, err.text);
+    if (k->has_project)
+        write_one(k, RUN_PROJECT, is_last, write_project);
+    if (k->has_folder)
+        write_one(k, RUN_LIBRARY, is_last, write_library);
     k->facts.is_changed = false;
     k->facts.at_mono_ns = clock_mono_ns();
 }

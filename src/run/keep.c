@@ -12,35 +12,22 @@
 #include "journal/io.h"
 #include "redact/own.h"
 #include "session/upkeep.h"
+#include "turn/line.h"
 
 enum {
     RESERVE_BYTES = 16 << 10, /* so that a full disk still takes the last facts */
     RETRY_MS = 500,           /* what the disk has not taken is tried again */
 };
 
-void
-run_keep_tell(struct run_keep *k, enum run_place place, const char *text)
-{
-    if (k->told & 1U << place)
-        return;
-    k->told |= 1U << place;
-    k->opt->say(k->opt->ctx, text);
-}
-
 static void
 tell_failed(struct run_keep *k, enum run_place place, const char *path, int code)
 {
-    AUTO(buf) text = { 0 };
     struct err why;
     if (code == ERR_LIMIT)
         err_set(&why, code, "cannot write '%.300s'", path);
     else
         err_code(&why, code, "cannot write '%.300s'", path);
-    buf_printf(&text,
-               "%s; the command goes on, and what the disk does not take is kept in "
-               "memory as long as there is room%s",
-               why.text, code == -ENOSPC ? ": make room on the disk" : "");
-    run_keep_tell(k, place, buf_str(&text));
+    run_keep_trouble(k, place, &why);
 }
 
 uint64_t
@@ -69,9 +56,12 @@ name_project(struct run_keep *k)
     AUTO(buf) path = { 0 };
     AUTO(buf) line = { 0 };
     struct err ignored;
+    if (k->is_named || !k->has_folder || !k->has_project)
+        return;
     buf_printf(&path, "%s/project", k->folder.dir);
     buf_printf(&line, "%s\n", k->project.dir);
-    (void)file_replace(buf_str(&path), (struct view){ line.p, line.n }, false, &ignored);
+    k->is_named = !file_replace(buf_str(&path), (struct view){ line.p, line.n }, false,
+                                &ignored);
 }
 
 static int
@@ -130,7 +120,10 @@ open_project(struct run_keep *k, struct err *err)
         return r;
     k->has_project = !r;
     if (r < 0) {
-        buf_printf(&text, "%s; the run is kept in the library alone", err->text);
+        buf_printf(&text,
+                   "%s; the run is kept in the library alone (--dir says which "
+                   "folder is the project's)",
+                   err->text);
         run_keep_tell(k, RUN_PROJECT, buf_str(&text));
         return 0;
     }
@@ -160,8 +153,7 @@ run_keep_open(struct run_keep *k, const struct run_options *opt,
     r = run_facts_init(k, err);
     if (r < 0)
         return r;
-    if (k->has_folder && k->has_project)
-        name_project(k);
+    name_project(k);
     run_facts_write(k, false);
     if (k->has_folder)
         make_reserve(k);
@@ -170,37 +162,72 @@ run_keep_open(struct run_keep *k, const struct run_options *opt,
 
 /* -- what is written -- */
 
-static void
-write_lines(struct run_keep *k, struct session_lines *l, struct buf *lines,
-            enum run_place place)
+static uint64_t
+count_lines(struct view v)
 {
-    if (!lines->n || !l->path)
+    uint64_t n = 0;
+    for (const uint8_t *end; v.n && (end = memchr(v.p, '\n', v.n)); n++)
+        v = (struct view){ end + 1, v.n - (size_t)(end + 1 - v.p) };
+    return n;
+}
+
+/* While some are lost no more are taken: the line that tells of them stands where they
+ * would have stood. */
+static void
+write_lines(struct run_keep *k, struct session_lines *l, struct view lines,
+            enum run_place place, uint64_t *lost)
+{
+    if (!lines.n || !l->path)
         return;
-    int r = session_lines_add(l, (struct view){ lines->p, lines->n });
+    int r = *lost ? ERR_LIMIT : session_lines_add(l, lines);
     if (r < 0)
         tell_failed(k, place, l->path, r);
-    if (r == ERR_LIMIT && place == RUN_IO)
-        for (size_t i = 0; i < lines->n; i++)
-            k->lost += lines->p[i] == '\n';
+    if (r == ERR_LIMIT)
+        *lost += count_lines(lines);
+}
+
+static void
+put_io_note(struct run_keep *k, struct view text, struct buf *line)
+{
+    AUTO(buf) shown = { 0 };
+    buf_puts(&shown, "[warn] ");
+    buf_append(&shown, text.p, text.n);
+    journal_io_line(&(struct journal_io_entry){ .ts_ns = run_keep_now_ns(k),
+                                                .direction = JOURNAL_OUT,
+                                                .type = "warning",
+                                                .content = { shown.p, shown.n } },
+                    line);
+}
+
+static void
+put_turn_note(struct run_keep *k, struct view text, struct buf *line)
+{
+    struct turn_event e = turn_event(TURN_WARNING);
+    e.text = text;
+    turn_line(&e,
+              &(struct turn_stamp){ .ts_ns = run_keep_now_ns(k),
+                                    .start_ns = k->clock.real_ns,
+                                    .session = k->id,
+                                    .iteration = k->facts.iterations },
+              line);
 }
 
 /* There is room again: what is missing is told where it is missing. */
 static void
-tell_lost(struct run_keep *k)
+tell_lost(struct run_keep *k, struct session_lines *l, uint64_t *lost,
+          void (*put)(struct run_keep *k, struct view text, struct buf *line))
 {
     AUTO(buf) text = { 0 };
     AUTO(buf) line = { 0 };
-    if (!k->lost || session_lines_flush(&k->io) < 0)
+    if (!*lost || session_lines_flush(l) < 0)
         return;
-    buf_printf(&text, "[warn] %lu lines are missing here: the disk did not take them",
-               (unsigned long)k->lost);
-    journal_io_line(&(struct journal_io_entry){ .ts_ns = run_keep_now_ns(k),
-                                                .direction = JOURNAL_OUT,
-                                                .type = "warning",
-                                                .content = { text.p, text.n } },
-                    &line);
-    k->lost = 0;
-    write_lines(k, &k->io, &line, RUN_IO);
+    buf_put_u64(&text, *lost);
+    buf_puts(&text, " lines are missing here: the disk did not take them");
+    put(k, (struct view){ text.p, text.n }, &line);
+    if (!session_lines_add(l, (struct view){ line.p, line.n }))
+        *lost = 0;
+    else
+        buf_clear(&l->waiting); /* it is told anew, with what is lost until then */
 }
 
 static void
@@ -213,7 +240,7 @@ write_log(struct run_keep *k, struct buf *text)
     if (text->p[text->n - 1] != '\n') /* it will be shown: it does not wait */
         (void)journal_iteration_flush(k->log);
     if (journal_iteration_trouble(k->log, &err) && err.code)
-        run_keep_tell(k, RUN_LOG, err.text);
+        run_keep_trouble(k, RUN_PROJECT, &err);
 }
 
 static void
@@ -228,15 +255,17 @@ write_tape(struct run_keep *k, struct buf *bytes)
                                                    .bytes = { bytes->p, bytes->n } });
     k->tape_off += bytes->n;
     if (tape_writer_trouble(k->tape, &err))
-        run_keep_tell(k, RUN_LIBRARY, err.text);
+        run_keep_trouble(k, RUN_LIBRARY, &err);
 }
 
 void
 run_keep_write(struct run_keep *k, struct run_batch *b)
 {
-    write_lines(k, &k->turns, &b->turns, RUN_TURNS);
-    tell_lost(k);
-    write_lines(k, &k->io, &b->io, RUN_IO);
+    tell_lost(k, &k->turns, &k->turns_lost, put_turn_note);
+    write_lines(k, &k->turns, (struct view){ b->turns.p, b->turns.n }, RUN_LIBRARY,
+                &k->turns_lost);
+    tell_lost(k, &k->io, &k->io_lost, put_io_note);
+    write_lines(k, &k->io, (struct view){ b->io.p, b->io.n }, RUN_PROJECT, &k->io_lost);
     write_log(k, &b->log);
     write_tape(k, &b->tape);
     buf_clear(&b->turns);
@@ -255,14 +284,15 @@ run_keep_tick(struct run_keep *k)
         (void)session_lines_flush(&k->turns);
     if (k->io.path)
         (void)session_lines_flush(&k->io);
-    tell_lost(k);
+    tell_lost(k, &k->turns, &k->turns_lost, put_turn_note);
+    tell_lost(k, &k->io, &k->io_lost, put_io_note);
     if (k->log)
         journal_iteration_tick(k->log, clock_mono_ns());
     if (!k->tape)
         return;
     tape_writer_tick(k->tape, run_keep_now_ns(k));
     if (tape_writer_trouble(k->tape, &err))
-        run_keep_tell(k, RUN_LIBRARY, err.text);
+        run_keep_trouble(k, RUN_LIBRARY, &err);
 }
 
 static uint64_t
@@ -276,8 +306,8 @@ until_ms(uint64_t due_ns, uint64_t now_ns)
 uint64_t
 run_keep_due_ms(const struct run_keep *k)
 {
-    uint64_t due = k->turns.waiting.n || k->io.waiting.n || k->lost ? RETRY_MS
-                                                                    : UINT64_MAX;
+    bool is_owed = k->turns.waiting.n || k->io.waiting.n || k->turns_lost || k->io_lost;
+    uint64_t due = is_owed ? RETRY_MS : UINT64_MAX;
     uint64_t log = UINT64_MAX, tape = UINT64_MAX;
     if (k->log)
         log = until_ms(journal_iteration_due_ns(k->log), clock_mono_ns());
@@ -312,7 +342,7 @@ run_keep_begin(struct run_keep *k)
         if (r < 0) {
             AUTO(buf) text = { 0 };
             buf_printf(&text, "%s; the command goes on without its log", err.text);
-            run_keep_tell(k, RUN_LOG, buf_str(&text));
+            run_keep_tell(k, RUN_PROJECT, buf_str(&text));
             k->log = NULL;
         }
     }
@@ -335,33 +365,59 @@ run_keep_end(struct run_keep *k, int exit_code, uint64_t duration_ms, const char
             : reason ? journal_iteration_crash(k->log, reason)
                      : journal_iteration_complete(k->log, exit_code, duration_ms);
     if (journal_iteration_trouble(k->log, &err) && err.code)
-        run_keep_tell(k, RUN_LOG, err.text);
+        run_keep_trouble(k, RUN_PROJECT, &err);
     else if (r < 0)
-        tell_failed(k, RUN_LOG, "the iteration log", r);
+        tell_failed(k, RUN_PROJECT, "the iteration log", r);
+    k->log_lost += journal_iteration_missing(k->log);
     journal_iteration_close(k->log);
     k->log = NULL;
 }
 
 /* -- the end -- */
 
-static int
-finish_library(struct run_keep *k, struct err *err)
+static void
+tell_gone(struct run_keep *k, enum run_place place, const char *path)
 {
-    AUTO(buf) reserve = { 0 };
-    struct tape_writer_status st;
-    int r = session_lines_flush(&k->turns);
-    int fd = session_lines_fd(&k->turns);
+    struct err why;
+    err_set(&why, ERR_MISSING, "'%.300s' was moved, removed or replaced", path);
+    run_keep_trouble(k, place, &why);
+}
+
+/* A disk that fails now and then takes it line by line. */
+static void
+finish_lines(struct run_keep *k, struct session_lines *l, enum run_place place,
+             uint64_t *lost)
+{
+    int r = -EIO, fd = session_lines_fd(l);
+    if (!l->path)
+        return;
+    for (int tries = 0; r < 0 && tries < RUN_LAST_TRIES; tries++) {
+        size_t before = l->waiting.n;
+        r = session_lines_flush(l);
+        tries = l->waiting.n < before ? -1 : tries;
+    }
+    *lost += count_lines((struct view){ l->waiting.p, l->waiting.n });
     if (!r && fd >= 0 && fdatasync(fd) < 0)
         r = -errno;
     if (r < 0)
-        tell_failed(k, RUN_TURNS, k->turns.path, r);
+        tell_failed(k, place, l->path, r);
+    else if (fd >= 0 && !file_is_at(fd, l->path))
+        tell_gone(k, place, l->path);
+}
+
+static int
+finish_library(struct run_keep *k, uint64_t *ret_missing, struct err *err)
+{
+    AUTO(buf) reserve = { 0 };
+    struct tape_writer_status st = { 0 };
     buf_printf(&reserve, "%s/reserve", k->folder.dir);
     unlink(buf_str(&reserve));
-    r = tape_writer_finish(k->tape, run_keep_now_ns(k), &st, err);
+    int r = tape_writer_finish(k->tape, run_keep_now_ns(k), &st, err);
     k->tape = NULL;
-    if (!r && st.dropped_bytes + st.unsaved_bytes)
-        run_keep_tell(k, RUN_LIBRARY, "parts of the run are missing in the library");
-    k->tape_off = st.byte_off;
+    *ret_missing = st.dropped_bytes + st.unsaved_bytes;
+    if (!r)
+        k->tape_off = st.byte_off;
+    name_project(k);
     run_facts_write(k, true);
     return r < 0 ? r : session_folder_finish(&k->folder, err);
 }
@@ -369,20 +425,21 @@ finish_library(struct run_keep *k, struct err *err)
 void
 run_keep_finish(struct run_keep *k)
 {
-    AUTO(buf) text = { 0 };
+    uint64_t missing;
     struct err err;
-    if (k->io.path && session_lines_flush(&k->io) < 0)
-        tell_failed(k, RUN_IO, k->io.path, ERR_LIMIT);
-    if (session_lines_fd(&k->io) >= 0)
-        (void)fdatasync(session_lines_fd(&k->io));
+    tell_lost(k, &k->io, &k->io_lost, put_io_note);
+    finish_lines(k, &k->io, RUN_PROJECT, &k->io_lost);
     if (!k->has_folder) {
         run_facts_write(k, true);
+        run_keep_tell_project_loss(k);
         return;
     }
-    if (finish_library(k, &err) < 0) {
-        buf_printf(&text, "%s; 'ahr recover --all' puts it in order", err.text);
-        k->opt->say(k->opt->ctx, buf_str(&text));
-    } else if (k->opt->is_indexed) {
+    tell_lost(k, &k->turns, &k->turns_lost, put_turn_note);
+    finish_lines(k, &k->turns, RUN_LIBRARY, &k->turns_lost);
+    int r = finish_library(k, &missing, &err);
+    run_keep_tell_project_loss(k);
+    run_keep_tell_library_loss(k, missing, r < 0 ? err.text : NULL);
+    if (!r && k->opt->is_indexed) {
         const char *argv[] = { "index", k->id, NULL };
         (void)session_upkeep_start(k->opt->home, argv, -1, NULL);
     }

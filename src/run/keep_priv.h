@@ -18,8 +18,11 @@
 #include "tape/writer.h"
 #include "turn/totals.h"
 
-/* Where there may be trouble: each is told once. */
-enum run_place { RUN_LIBRARY, RUN_PROJECT, RUN_TURNS, RUN_IO, RUN_LOG, RUN_FACTS };
+/* Where there may be trouble: of each folder it is told once, whichever file it is. */
+enum run_place { RUN_LIBRARY, RUN_PROJECT };
+
+/* What a disk that fails now and then gets at the end; without progress, that is. */
+enum { RUN_LAST_TRIES = 4 };
 
 /* What is known of the run; all texts are masked. */
 struct run_facts {
@@ -53,7 +56,10 @@ struct run_keep {
     struct tape_writer *tape; /* NULL: none */
     uint64_t tape_off;        /* bytes given to it */
     struct session_lines turns, io;
-    uint64_t lost;                 /* lines of io.log that nothing has taken */
+    /* Nothing has taken them, and no line tells of them yet; at the end, all of them. */
+    uint64_t turns_lost, io_lost;  /* lines */
+    uint64_t log_lost;             /* bytes, at the ends of logs */
+    bool is_named;                 /* the library knows the project's folder */
     struct journal_iteration *log; /* NULL: none now */
     struct journal_artifacts *artifacts;
     struct run_facts facts;
@@ -83,8 +89,17 @@ void run_keep_finish(struct run_keep *k);
 /* Nothing was run after all: the library has nothing of it. */
 void run_keep_discard(struct run_keep *k);
 void run_keep_release(struct run_keep *k);
+
+/* -- trouble.c -- */
+
 /* Says it, once for each place. */
 void run_keep_tell(struct run_keep *k, enum run_place place, const char *text);
+/* The same of a file that cannot be written, with what becomes of it and what to do. */
+void run_keep_trouble(struct run_keep *k, enum run_place place, const struct err *why);
+/* At the end: what is missing; nothing is said where nothing is. why: the recording could
+ * not be ended. */
+void run_keep_tell_project_loss(struct run_keep *k);
+void run_keep_tell_library_loss(struct run_keep *k, uint64_t tape_bytes, const char *why);
 
 /* -- facts.c -- */
 

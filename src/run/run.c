@@ -84,8 +84,8 @@ report(struct run *r, struct run_result *ret)
         .iterations = f->iterations,
         .events = r->flow.events,
         .is_first = r->keep.has_project && r->keep.project.is_first,
-        .is_in_project = r->keep.has_project,
-        .is_in_library = r->keep.has_folder,
+        .has_log = r->keep.has_project,
+        .has_recording = r->keep.has_folder,
     };
     snprintf(ret->id, sizeof(ret->id), "%s", r->keep.id);
     snprintf(ret->name, sizeof(ret->name), "%s", name ? name : "");

@@ -45,8 +45,8 @@ struct run_result {
     enum session_status status;
     int exit_status; /* for exit(): the command's own, 128 + N for a signal; 126, 127 */
     uint64_t duration_ms, iterations, events;
-    bool is_first;                     /* nothing was kept in this project before */
-    bool is_in_project, is_in_library; /* where it is kept */
+    bool is_first; /* nothing was kept in this project before */
+    bool has_log, has_recording;
 };
 
 /* < 0: nothing was started, and why; ERR_BUSY: a run of that name is going on. */
