@@ -79,6 +79,7 @@ open_tape(struct run_keep *k, const uint8_t *uuid, void (*on_news)(void *ctx), v
     int r = session_sibling_path(k->folder.tape_path, "turns.jsonl", &path);
     if (!r)
         r = session_lines_init(&k->turns, buf_str(&path));
+    k->turns.waiting.ceiling = JOURNAL_WAITING_MAX; /* as for the log */
     if (r < 0)
         return err_code(err, r, "cannot record");
     r = tape_writer_open(&k->tape, tape_io_files(), k->folder.tape_path, &o, err);
@@ -130,6 +131,7 @@ open_project(struct run_keep *k, struct err *err)
     r = journal_project_path(&k->project, "io.log", &path);
     if (!r)
         r = session_lines_init(&k->io, buf_str(&path));
+    k->io.waiting.ceiling = JOURNAL_WAITING_MAX; /* as for the log */
     return r < 0 ? err_code(err, r, "cannot record") : 0;
 }
 
