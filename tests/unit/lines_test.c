@@ -139,9 +139,9 @@ what_fits_half_is_taken_back_and_comes_later(void **state)
     assert_int_equal(session_lines_init(&l, FILE_NAME), 0);
     limit_file_size(6);
     assert_int_equal(add(&l, "one\n"), 0);
-    assert_int_equal(add(&l, "two\n"), -ENOSPC);
+    assert_int_equal(add(&l, "two\n"), -EFBIG);
     assert_file("one\n");
-    assert_int_equal(add(&l, "3\n"), -ENOSPC); /* it would fit, but keeps its place */
+    assert_int_equal(add(&l, "3\n"), -EFBIG); /* it would fit, but keeps its place */
     assert_file("one\n");
     assert_true(session_lines_flush(&l) < 0);
     limit_file_size(RLIM_INFINITY);
