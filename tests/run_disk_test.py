@@ -387,12 +387,13 @@ def a_disk_that_turns_read_only_costs_the_agent_nothing():
 # -- failing --
 
 
-def mock(p, **faults):
+def mock(p, *ending, **faults):
     """A few messages, and as many writes or more."""
     env = {**p.env, **{name: str(value) for name, value in faults.items()}}
     if faults:
         env["LD_PRELOAD"] = SHIM
-    return p.ahr.run(*p.args(AGENT, "--messages", 6, "--delay-us", 1000, "--exit", STATUS), env=env)
+    ending = ending or ("--exit", STATUS)
+    return p.ahr.run(*p.args(AGENT, "--messages", 6, "--delay-us", 1000, *ending), env=env)
 
 
 def unfaulted():
@@ -455,6 +456,16 @@ def a_disk_that_takes_nothing_any_more_costs_the_agent_nothing():
             assert len(missing) == 1, said(done)
             assert f"{io - len(kept.io())} lines of io.log" in missing[0], (missing, len(kept.io()))
             p.put_in_order()
+
+
+@test_preloaded
+def however_the_agent_ends_its_status_is_passed_on():
+    for ending, status in ((("--exit", 0), 0), (("--exit", 255), 255), (("--kill-self", "TERM"), 143),
+                           (("--kill-self", "KILL"), 137)):
+        with place() as p:
+            done = mock(p, *ending, FAULT_CALL=WRITES, FAULT_PATH="/p/.ahr/")
+            assert done.returncode == status, (ending, done.returncode)
+            expect_told_once(p, done, home=False, why="Input/output error")
 
 
 @test_preloaded

@@ -390,7 +390,7 @@ static void
 finish_lines(struct run_keep *k, struct session_lines *l, enum run_place place,
              uint64_t *lost)
 {
-    int r = -EIO, fd = session_lines_fd(l);
+    int r = -EIO;
     if (!l->path)
         return;
     for (int tries = 0; r < 0 && tries < RUN_LAST_TRIES; tries++) {
@@ -399,6 +399,7 @@ finish_lines(struct run_keep *k, struct session_lines *l, enum run_place place,
         tries = l->waiting.n < before ? -1 : tries;
     }
     *lost += count_lines((struct view){ l->waiting.p, l->waiting.n });
+    int fd = session_lines_fd(l);
     if (!r && fd >= 0 && fdatasync(fd) < 0)
         r = -errno;
     if (r < 0)
