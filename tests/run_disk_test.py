@@ -297,6 +297,10 @@ def lines_that_waited_too_long_are_counted_where_they_are_missing():
         texts = kept.said(type="text")
         (note,) = kept.said(type="warning")
         assert len(texts) + int(note.split()[1]) == (10 * KIB + 1) * 16, note
+        before = kept.said().index(note)  # it stands where they are missing
+        truth = lines(10 * KIB + 1).decode().splitlines()
+        assert texts[:before] == truth[:before]
+        assert texts[before:] == truth[before - len(texts):]
         assert kept.log().endswith(lines(1, 10 * KIB * 16))
         assert texts[-1] == lines(1, 10 * KIB * 16).decode().splitlines()[-1]
         turns = [turn for turn in kept.turns() if turn["type"] == "text"]

@@ -7,6 +7,7 @@ usage: run_order_test.py AHR STREAM_AGENT PERSISTER; prints TAP.
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
 from support.kept_run import KeptRun
 from support.persister import Persister, fields, parts
+from support.processes import children, state, wait_for
 from support.tap import run, test
 
 AHR, AGENT, PERSISTER = (str(Path(path).resolve()) for path in sys.argv[1:4])
@@ -75,6 +77,21 @@ def lines_of_both_by_turns_stay_in_order():
 def lines_of_both_by_turns_stay_in_order_where_the_machine_is_busy():
     with Ahr(AHR) as a, busy(max(2, os.cpu_count() or 1)):
         expect_order(a, alternate(a))
+
+
+@test
+def lines_of_both_by_turns_stay_in_order_when_they_are_read_late():
+    """All of them are there before any but the first is read."""
+    with Ahr(AHR) as a:
+        late = a.popen("run", "-q", "--", AGENT, "--format", "plain", "--alternate", "--messages", LINES,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        first = late.stdout.readline()
+        (agent,) = wait_for(lambda: children(late.pid), "the agent")
+        late.send_signal(signal.SIGSTOP)
+        wait_for(lambda: state(agent) == "Z", "the agent's end")
+        late.send_signal(signal.SIGCONT)
+        shown = first + late.communicate()[0]
+        expect_order(a, shown)
 
 
 @test
