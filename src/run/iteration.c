@@ -18,6 +18,7 @@
 enum {
     DRAIN_QUIET_MS = 500,
     DRAIN_MAX_MS = 2000,
+    LATE_MS = 20, /* so long is read at once: signals and clients wait meanwhile */
 };
 
 /* -- reading -- */
@@ -37,8 +38,9 @@ on_piece(void *ctx, enum run_stream stream, struct view piece)
 void
 run_iteration_read(struct run *r, unsigned turns)
 {
+    uint64_t late_ns = clock_mono_ns() + (uint64_t)LATE_MS * 1000000;
     r->has_more = r->is_running;
-    for (; turns && r->has_more; turns--) {
+    for (; turns && r->has_more && clock_mono_ns() < late_ns; turns--) {
         if (run_pipes_read(&r->pipes, on_piece, r, &r->has_more) < 0)
             r->has_more = false;
         run_flow_settle(&r->flow);

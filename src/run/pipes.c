@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 
 enum {
@@ -20,6 +21,7 @@ enum {
     READ_SIZE = 128 << 10,  /* passed on as it was read */
     TOGETHER_MAX = 1 << 18, /* of each, to be sorted by lines */
     LOOKS_MAX = 8,          /* a command that never pauses is not waited for */
+    LATE_MS = 20,           /* so long at once: signals and clients wait meanwhile */
     NONE = -1,
 };
 
@@ -27,6 +29,7 @@ enum {
 struct batch {
     size_t size[2];
     int order[2]; /* as they became readable; NONE */
+    uint64_t late_ns;
 };
 
 /* -- the pipes -- */
@@ -120,7 +123,8 @@ hear(struct run_pipes *p, struct batch *b)
 static struct batch
 take_stock(struct run_pipes *p)
 {
-    struct batch b = { .order = { NONE, NONE } };
+    struct batch b = { .order = { NONE, NONE },
+                       .late_ns = clock_mono_ns() + (uint64_t)LATE_MS * 1000000 };
     for (int i = 0; i < LOOKS_MAX; i++) {
         size_t out = b.size[RUN_OUT], err = b.size[RUN_ERR];
         int n = hear(p, &b);
@@ -154,10 +158,13 @@ read_some(struct run_pipes *p, enum run_stream s, size_t n)
     return got > 0 ? got : 0;
 }
 
-/* As it comes, however much. */
+/* As it comes, however much; what is late stays in the pipe for the next time. */
 static int
-pass_on(struct run_pipes *p, enum run_stream s, size_t n, run_piece_fn fn, void *ctx)
+pass_on(struct run_pipes *p, const struct batch *b, enum run_stream s, run_piece_fn fn,
+        void *ctx)
 {
+    /* With nothing left in it, the end is all there is to be read. */
+    size_t n = b->size[s] ? b->size[s] : p->is_hung_up[s] ? 1 : 0;
     while (n && p->fd[s] >= 0) {
         ssize_t got = read_some(p, s, n < READ_SIZE ? n : READ_SIZE);
         if (got <= 0)
@@ -167,6 +174,8 @@ pass_on(struct run_pipes *p, enum run_stream s, size_t n, run_piece_fn fn, void 
         if (r < 0)
             return r;
         n -= (size_t)got < n ? (size_t)got : n;
+        if (clock_mono_ns() >= b->late_ns)
+            break;
     }
     return 0;
 }
@@ -261,12 +270,8 @@ run_pipes_read(struct run_pipes *p, run_piece_fn fn, void *ctx, bool *ret_more)
         b.size[RUN_ERR] <= TOGETHER_MAX) {
         r = sort_lines(p, &b, fn, ctx);
     } else {
-        for (int i = 0; r >= 0 && i < 2; i++) {
-            enum run_stream s = (enum run_stream)b.order[i];
-            /* With nothing left in it, the end is all there is to be read. */
-            size_t n = b.size[s] ? b.size[s] : p->is_hung_up[s] ? 1 : 0;
-            r = pass_on(p, s, n, fn, ctx);
-        }
+        for (int i = 0; r >= 0 && i < 2; i++)
+            r = pass_on(p, &b, (enum run_stream)b.order[i], fn, ctx);
     }
     if (r < 0)
         return r;

@@ -31,8 +31,9 @@ void run_pipes_release(struct run_pipes *p);
 /* < 0 ends the reading and is returned; what was read and not told yet is lost. Pieces
  * are cut anywhere. */
 typedef int (*run_piece_fn)(void *ctx, enum run_stream stream, struct view piece);
-/* What is there now, at most 1 MiB of each. *ret_more: there is more already, and
- * epoll_fd may not tell of it: call again before it is waited for. */
+/* What is there now, at most 1 MiB of each, and no longer than some 20 ms where fn is
+ * slow. *ret_more: there is more already, and epoll_fd may not tell of it: call again
+ * before it is waited for. */
 int run_pipes_read(struct run_pipes *p, run_piece_fn fn, void *ctx, bool *ret_more);
 /* Both at their end? (A grandchild may hold them open after the child is gone.) */
 bool run_pipes_are_over(const struct run_pipes *p);

@@ -555,6 +555,45 @@ a_line_of_stderr_gets_through_a_flood(void **state)
     run_child_close(&c);
 }
 
+/* As one who is told of short lines by the hundred thousand, each of which goes to disk.
+ */
+static int
+take_long(void *ctx, enum run_stream stream, struct view piece)
+{
+    uint64_t until_ns = clock_mono_ns() + UINT64_C(25000000);
+    while (clock_mono_ns() < until_ns)
+        ;
+    return note_piece(ctx, stream, piece);
+}
+
+/* Else whoever would end the command waited until all of it is told. */
+static void
+a_flood_that_takes_long_is_left_for_the_next_time(void **state)
+{
+    (void)state;
+    struct rig r;
+    bool more = false;
+    AUTO(buf) bytes = { 0 };
+    set_up(&r);
+    r.is_counted = true;
+    if (fcntl(r.out[1], F_SETPIPE_SZ, MIB) != MIB) {
+        tear_down(&r);
+        skip();
+    }
+    assert_int_equal(buf_reserve(&bytes, MIB), 0);
+    memset(bytes.p, '\n', MIB);
+    assert_int_equal(file_write_all(r.out[1], bytes.p, MIB), 0);
+    assert_int_equal(run_pipes_read(&r.pipes, take_long, &r, &more), 0);
+    assert_true(r.bytes > 0);
+    assert_true(r.bytes < MIB / 4);
+    assert_true(more);
+    close_end(&r.out[1]);
+    close_end(&r.err[1]);
+    read_to_end(&r);
+    assert_int_equal(r.bytes, MIB);
+    tear_down(&r);
+}
+
 /* Keeps a processor busy for as long as the test lives. */
 static pid_t
 burn(void)
@@ -1131,6 +1170,7 @@ main(void)
         cmocka_unit_test(what_cannot_be_waited_for_is_refused),
         cmocka_unit_test(a_flood_of_both_comes_whole_within_bounds),
         cmocka_unit_test(a_line_of_stderr_gets_through_a_flood),
+        cmocka_unit_test(a_flood_that_takes_long_is_left_for_the_next_time),
         cmocka_unit_test(lines_a_millisecond_apart_keep_their_order_under_load),
         cmocka_unit_test(lines_without_a_pause_nearly_all_keep_their_order),
         cmocka_unit_test(each_line_is_told_and_sent),
