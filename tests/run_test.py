@@ -91,7 +91,7 @@ def a_name_that_is_running_is_busy():
         child = a.popen("run", "--name", "busy", "--", "sh", "-c", "echo up; read x",
                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         assert child.stdout.readline() == b"up\n"
-        assert "busy" in a.fails(5, "run", "--name", "busy", "--", "true")
+        assert "'ahr stop busy' ends it" in a.fails(5, "run", "--name", "busy", "--", "true")
         child.communicate(b"x\n")
         assert child.returncode == 0
 
@@ -101,6 +101,26 @@ def a_command_that_is_not_there_is_named():
     with Ahr(BINARY) as a:
         assert "nosuchcommand" in a.fails(127, "run", "--", "nosuchcommand")
         assert "Status: crashed" in log(a)
+
+
+@test
+def a_context_file_that_is_not_there_is_named():
+    with Ahr(BINARY) as a:
+        assert "'nosuch.md'" in a.fails(3, "run", "--context-file", "nosuch.md", "--", "true")
+        (a.dir / "seen.md").write_text("x")
+        a.ok("run", "--context-file", "seen.md", "--", "true")
+        assert facts(a)["context_files"] == ["seen.md"]
+
+
+@test
+def the_first_run_of_a_project_warns_before_it_begins():
+    with Ahr(BINARY) as a:
+        child = a.popen("run", "--", "echo", "begun", stdout=subprocess.PIPE,
+                        stderr=subprocess.STDOUT)
+        first = child.communicate()[0].decode()
+        assert "may be secrets" in first, first
+        assert first.index("may be secrets") < first.index("begun"), first
+        assert "may be secrets" not in sh(a, "true").stderr.decode()
 
 
 @test

@@ -80,6 +80,17 @@ find_root(const char *dir, char ret[PATH_MAX], struct err *err)
     return 0;
 }
 
+/* It is only listed, but a wrong name in the list helps nobody. */
+static int
+check_context(const struct cli_list *files, struct err *err)
+{
+    for (size_t i = 0; i < files->n; i++) {
+        if (access(files->item[i], F_OK) < 0)
+            return err_sys(err, "--context-file: cannot use '%s'", files->item[i]);
+    }
+    return 0;
+}
+
 static int
 find_parent(const char *parent, struct library_found *found, const char **ret,
             struct err *err)
@@ -99,21 +110,21 @@ find_parent(const char *parent, struct library_found *found, const char **ret,
     return 0;
 }
 
-/* They are listed and no more: one that is missing is no reason not to run. */
-static void
-look_for(const struct cli_command *self, const struct cli_list *files)
-{
-    for (size_t i = 0; i < files->n; i++)
-        if (access(files->item[i], F_OK) < 0)
-            cli_say(self, "--context-file '%s': %s; it is listed all the same",
-                    files->item[i], strerror(errno));
-}
-
 static void
 say(void *ctx, const char *text)
 {
     const struct told *t = ctx;
     cli_say(t->self, "%s", text);
+}
+
+static void
+greet(void *ctx)
+{
+    const struct told *t = ctx;
+    if (!t->args->is_quiet)
+        cli_say(t->self,
+                "logs hold all that the agent says, and that may be secrets in "
+                "spite of masks: '.ahr/' is kept out of git (this is said once)");
 }
 
 static void
@@ -123,10 +134,6 @@ conclude(const struct told *t, const struct run_result *done)
     const char *what = done->name[0] ? done->name : done->id;
     if (t->args->is_quiet)
         return;
-    if (done->is_first)
-        cli_say(t->self,
-                "logs hold all that the agent says, and that may be secrets in "
-                "spite of masks: '.ahr/' is kept out of git (this is said once)");
     buf_printf(&line, "session %s", what);
     if (done->name[0])
         buf_printf(&line, " (%s)", done->id);
@@ -139,7 +146,7 @@ conclude(const struct told *t, const struct run_result *done)
         buf_puts(&line, " of ");
         cli_count(&line, done->iterations, "iteration");
     }
-    buf_printf(&line, " in %.1f s", (double)done->duration_ms / 1000);
+    buf_printf(&line, " in %.3f s", (double)done->duration_ms / 1000);
     if (done->has_log)
         buf_printf(&line, "; 'ahr log %s'", what);
     else if (done->has_recording)
@@ -177,16 +184,17 @@ run_with(struct told *t, const char *home, char **argv, struct err *err)
         .is_coloured = cli_output_has_colours(),
         .is_indexed = a->upkeep != CLI_UPKEEP_OFF,
         .say = say,
+        .greet = greet,
         .ctx = t,
     };
     (void)pty_size(STDOUT_FILENO, &opt.cols, &opt.rows);
     int r = find_root(a->dir, root, err);
     if (!r)
+        r = check_context(&a->context_files, err);
+    if (!r)
         r = find_parent(a->parent, &found, &opt.parent, err);
-    if (!r) {
-        look_for(t->self, &a->context_files);
+    if (!r)
         r = run_session(&opt, &done, err);
-    }
     if (!r)
         conclude(t, &done);
     library_found_release(&found);
@@ -240,7 +248,7 @@ static const struct cli_option options[] = {
     CLI_UPKEEP_OPTION(struct args, upkeep,
                       "index the session at its end, in the background"),
     { "verbose", 'v', CLI_FLAG, offsetof(struct args, is_verbose), NULL,
-      "also show usage, artifacts and events of unknown types", 0, 0 },
+      "also show usage, artifacts, ends and events of unknown types", 0, 0 },
     { "quiet", 'q', CLI_FLAG, offsetof(struct args, is_quiet), NULL,
       "say nothing but what went wrong", 0, 0 },
     { 0 },

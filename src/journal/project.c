@@ -40,7 +40,10 @@ static int
 say(struct err *err, int code, const char *dir, const char *name)
 {
     if (code == ERR_BUSY)
-        return err_set(err, code, "a run called '%s' is going on in this project", name);
+        return err_set(err, code,
+                       "a run called '%s' is going on in this project: 'ahr stop %s' "
+                       "ends it, and another --name is free",
+                       name, name);
     if (code == -ELOOP)
         return err_set(err, code,
                        "'%s' is a link, and nothing is written through links: remove it",

@@ -83,7 +83,6 @@ report(struct run *r, struct run_result *ret)
         .duration_ms = (f->ended_at_ns - r->keep.clock.real_ns) / 1000000,
         .iterations = f->iterations,
         .events = r->flow.events,
-        .is_first = r->keep.has_project && r->keep.project.is_first,
         .has_log = r->keep.has_project,
         .has_recording = r->keep.has_folder,
     };
@@ -107,6 +106,8 @@ run_session(const struct run_options *opt, struct run_result *ret, struct err *e
         free(r);
         return e;
     }
+    if (r->keep.has_project && r->keep.project.is_first)
+        opt->greet(opt->ctx);
     run_visit_open(r);
     while (run_iteration(r))
         continue;

@@ -36,6 +36,8 @@ struct run_options {
     const char *own_rules; /* compiled, of redact_open(); NULL: at their default place */
     /* Told to the user, at once: trouble, and what should be known. */
     void (*say)(void *ctx, const char *text);
+    /* Nothing was kept in this project before; called before the command starts. */
+    void (*greet)(void *ctx);
     void *ctx;
 };
 
@@ -45,7 +47,6 @@ struct run_result {
     enum session_status status;
     int exit_status; /* for exit(): the command's own, 128 + N for a signal; 126, 127 */
     uint64_t duration_ms, iterations, events;
-    bool is_first; /* nothing was kept in this project before */
     bool has_log, has_recording;
 };
 
