@@ -124,6 +124,29 @@ def the_first_run_of_a_project_warns_before_it_begins():
 
 
 @test
+def a_line_that_nothing_follows_yet_is_watched_whole():
+    """A reader of lines, as grep, would wait for it for ever."""
+    with Ahr(BINARY) as a:
+        script = "echo up; read x; printf half; read y"
+        child = a.popen("run", "--name", "up", "--", "sh", "-c", script,
+                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert child.stdout.readline() == b"up\n"
+        follower = a.popen("log", "-f", "up", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        for line in follower.stdout:
+            if line == b"up\n":
+                break
+        child.stdin.write(b"x\n")
+        child.stdin.flush()
+        shown = b""
+        while not shown.endswith(b"half"):
+            more = child.stdout.read(1)
+            assert more, shown
+            shown += more
+        child.communicate(b"y\n")
+        assert b"half\n" in follower.communicate()[0]
+
+
+@test
 def what_is_piped_in_is_the_users_turn():
     with Ahr(BINARY) as a:
         done = a.run("run", "-q", "--json", "--", "cat", input=b"hello\n")

@@ -19,6 +19,7 @@ struct following {
     struct buf piece;
     uint64_t look_ns; /* when to look for the writer next */
     unsigned absent;  /* how many times it was not there */
+    bool is_quiet;    /* nothing has changed for a while */
     struct err *err;
 };
 
@@ -64,6 +65,7 @@ wait_change(struct following *w)
         return -errno;
     if (r > 0 && fds[1].revents)
         return CLI_FOLLOW_WOKEN;
+    w->is_quiet = !r;
     drain(w->notify_fd);
     return CLI_FOLLOWED;
 }
@@ -131,7 +133,8 @@ step(struct following *w, struct journal_log *log, bool *is_begun)
         *is_begun = true;
     }
     bool is_last = is_dead || log->head.status != JOURNAL_IN_PROGRESS;
-    r = give(w, log, is_last);
+    bool is_whole = w->is_quiet && w->f->dir && journal_run_rests(w->f->dir);
+    r = give(w, log, is_last || is_whole);
     return r < 0 ? r : is_last;
 }
 

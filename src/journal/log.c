@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIECE = 64 << 10 };
+#include "base/clock.h"
+
+enum { PIECE = 64 << 10, REST_MS = 200 };
 
 int
 journal_log_open(struct journal_log *ret, const char *path, struct err *err)
@@ -108,4 +110,55 @@ journal_run_is_on(const char *dir)
     if (fd >= 0)
         close(fd);
     return is_on;
+}
+
+/* -- io.log, which knows what is a piece -- */
+
+static bool
+has(struct view v, const char *text)
+{
+    return memmem(v.p, v.n, text, strlen(text)) != NULL;
+}
+
+/* Quotes inside of a text are escaped: what is found is a member of the line's object. */
+static bool
+ends_whole(struct view tail)
+{
+    if (!tail.n || tail.p[tail.n - 1] != '\n')
+        return false;
+    while (tail.n) {
+        const uint8_t *before = memrchr(tail.p, '\n', tail.n - 1);
+        size_t begin = before ? (size_t)(before - tail.p) + 1 : 0;
+        struct view line = { tail.p + begin, tail.n - begin };
+        if (has(line, "\"direction\":\"out\"") || !before)
+            return !has(line, "\"partial\":true");
+        tail.n = begin;
+    }
+    return false;
+}
+
+bool
+journal_run_rests(const char *dir)
+{
+    AUTO(buf) path = { 0 };
+    AUTO(buf) tail = { 0 };
+    struct stat st;
+    buf_printf(&path, "%s/io.log", dir);
+    if (path.failed || buf_reserve(&tail, PIECE) < 0)
+        return false;
+    int fd = open(buf_str(&path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    bool is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    off_t from = is_file && st.st_size > PIECE ? st.st_size - PIECE : 0;
+    ssize_t n = is_file ? pread(fd, tail.p, PIECE, from) : -1;
+    close(fd);
+    if (n <= 0)
+        return false;
+    struct clock now;
+    clock_start(&now);
+    uint64_t written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+                          (uint64_t)st.st_mtim.tv_nsec;
+    return now.real_ns > written_ns + (uint64_t)REST_MS * 1000000 &&
+           ends_whole((struct view){ tail.p, (size_t)n });
 }

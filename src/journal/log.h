@@ -42,6 +42,9 @@ enum { JOURNAL_LOGS_MAX = 1 << 20 };
 int journal_logs_list(const char *dir, struct buf *ret);
 /* Appends "<dir>/iterations/<n>.log". */
 int journal_logs_path(const char *dir, uint64_t n, struct buf *ret);
+/* Is the last message of the run whole, by its io.log, and not of this very moment? Then
+ * the newline at the end of its log stays. */
+bool journal_run_rests(const char *dir);
 /* Does the run go on? */
 bool journal_run_is_on(const char *dir);
 /* The run that was written to last in the project around the folder (it, or one above
