@@ -147,6 +147,20 @@ def a_line_that_nothing_follows_yet_is_watched_whole():
 
 
 @test
+def a_follower_that_nobody_reads_any_more_ends():
+    with Ahr(BINARY) as a:
+        child = a.popen("run", "--name", "up", "--", "sh", "-c", "echo up; read x",
+                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert child.stdout.readline() == b"up\n"
+        follower = a.popen("watch", "up", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        follower.stdout.readline()
+        follower.stdout.close()
+        assert follower.wait(20) != 0
+        assert child.poll() is None
+        child.communicate(b"x\n")
+
+
+@test
 def what_is_piped_in_is_the_users_turn():
     with Ahr(BINARY) as a:
         done = a.run("run", "-q", "--json", "--", "cat", input=b"hello\n")

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -59,10 +60,15 @@ static int
 wait_change(struct following *w)
 {
     struct pollfd fds[] = { { .fd = w->notify_fd, .events = POLLIN },
-                            { .fd = w->f->wake_fd, .events = POLLIN } };
-    int r = poll(fds, 2, w->notify_fd < 0 ? POLL_MS : LOOK_MS);
+                            { .fd = w->f->wake_fd, .events = POLLIN },
+                            { .fd = STDOUT_FILENO } }; /* nobody reads it any more */
+    int r = poll(fds, 3, w->notify_fd < 0 ? POLL_MS : LOOK_MS);
     if (r < 0 && errno != EINTR)
         return -errno;
+    if (r > 0 && fds[2].revents & POLLERR) {
+        raise(SIGPIPE); /* as a write of ours would */
+        return err_code(w->err, -EPIPE, "cannot write to standard output");
+    }
     if (r > 0 && fds[1].revents)
         return CLI_FOLLOW_WOKEN;
     w->is_quiet = !r;
