@@ -15,7 +15,10 @@
 #include "run/keep_priv.h"
 #include "run/mask_priv.h"
 
-enum { CMD_BYTES_MAX = 64 << 10 }; /* what is kept of a command line */
+enum {
+    CMD_BYTES_MAX = 64 << 10, /* what is kept of a command line */
+    FACT_BYTES_MAX = 1 << 10, /* … of the name of a model or a session */
+};
 
 static int
 mask_command(struct run_keep *k)
@@ -66,14 +69,20 @@ run_facts_release(struct run_facts *f)
     free(f->cmd_list);
 }
 
+/* Masked, and no longer than such a thing is. */
 static void
-set(struct run_facts *f, struct buf *b, struct view v)
+set(struct run_keep *k, struct buf *b, struct view v)
 {
-    if (!v.n || (b->n == v.n && !memcmp(b->p, v.p, v.n)))
+    AUTO(buf) masked = { 0 };
+    if (!v.n)
+        return;
+    run_mask_text(k->redact, v, &masked);
+    size_t n = masked.n < FACT_BYTES_MAX ? masked.n : FACT_BYTES_MAX;
+    if (b->n == n && !memcmp(b->p, masked.p, n))
         return;
     buf_clear(b);
-    buf_append(b, v.p, v.n);
-    f->is_changed = true;
+    buf_append(b, masked.p, n);
+    k->facts.is_changed = true;
 }
 
 void
@@ -81,8 +90,8 @@ run_facts_see(struct run_keep *k, const struct turn_event *e)
 {
     struct run_facts *f = &k->facts;
     if (e->type == TURN_SESSION) {
-        set(f, &f->agent_session_id, e->id);
-        set(f, &f->model, e->model);
+        set(k, &f->agent_session_id, e->id);
+        set(k, &f->model, e->model);
     } else if (e->type == TURN_USAGE || e->type == TURN_DONE) {
         (void)turn_totals_add(&f->totals, e);
         f->is_changed = true;

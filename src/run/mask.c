@@ -8,17 +8,23 @@
 #include "base/json_in.h"
 #include "redact/json.h"
 
-enum { KEPT_MAX = 4 << 20 }; /* memory that stays in each buffer */
+enum {
+    KEPT_MAX = 4 << 20, /* memory that stays in each buffer */
+    WORD_MAX = 4 << 10, /* bytes of a word that is remembered */
+};
 
 static const char unmasked[] = "[left out: it could not be searched for secrets]";
 
 void
 run_mask_release(struct run_mask *m)
 {
+    struct run_word *words[] = { &m->id, &m->parent, &m->name, &m->model, &m->cwd };
     buf_release(&m->text);
     buf_release(&m->json);
-    buf_release(&m->name);
-    buf_release(&m->cwd);
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        buf_release(&words[i]->given);
+        buf_release(&words[i]->masked);
+    }
 }
 
 void
@@ -49,19 +55,46 @@ mask(struct run_mask *m, struct view text, struct buf *room)
     return (struct view){ room->p, room->n };
 }
 
-/* A text that was cut off may end in the middle of a secret. */
+static struct view
+mask_word(struct run_mask *m, struct view text, struct run_word *w)
+{
+    bool is_known = w->given.n == text.n && text.n && !memcmp(w->given.p, text.p, text.n);
+    if (!text.n || is_known)
+        return text.n ? (struct view){ w->masked.p, w->masked.n } : text;
+    buf_clear(&w->given);
+    if (text.n <= WORD_MAX)
+        buf_append(&w->given, text.p, text.n);
+    return mask(m, text, &w->masked);
+}
+
+static int
+put_stump(struct redact *redact, struct view text, struct buf *out)
+{
+    struct redact_stream *s = NULL;
+    int r = redact_stream_new(&s, redact, &(struct redact_options){ 0 });
+    if (!r)
+        r = redact_stream_feed(s, text.p, text.n, out);
+    if (!r)
+        r = redact_stream_flush(s, out);
+    redact_stream_free(s);
+    return r;
+}
+
+/* A text that was cut off may end in the middle of a secret; and so may one in which an
+ * ellipsis stands for what was left out. */
 static struct view
 mask_stump(struct run_mask *m, struct view text, struct buf *room)
 {
-    struct redact_stream *s = NULL;
+    static const char ellipsis[] = "…";
+    size_t n = text.n, size = sizeof(ellipsis) - 1;
+    while (n > size && memcmp(text.p + n - size, ellipsis, size) != 0)
+        n--;
+    size_t cut = n > size ? n - size : text.n;
     empty(room);
     room->ceiling = RUN_TEXT_MAX;
-    int r = redact_stream_new(&s, m->redact, &(struct redact_options){ 0 });
-    if (!r)
-        r = redact_stream_feed(s, text.p, text.n, room);
-    if (!r)
-        r = redact_stream_flush(s, room);
-    redact_stream_free(s);
+    int r = put_stump(m->redact, (struct view){ text.p, cut }, room);
+    if (!r && cut < text.n)
+        r = put_stump(m->redact, (struct view){ text.p + cut, text.n - cut }, room);
     if (r < 0) {
         buf_clear(room);
         buf_puts(room, unmasked);
@@ -102,11 +135,14 @@ struct turn_event
 run_mask_event(struct run_mask *m, const struct turn_event *e)
 {
     struct turn_event masked = *e;
-    masked.text = e->was_cut_off ? mask_stump(m, e->text, &m->text)
-                                 : mask(m, e->text, &m->text);
+    bool is_cut = e->was_cut_off || e->type == TURN_WARNING;
+    masked.text = is_cut ? mask_stump(m, e->text, &m->text) : mask(m, e->text, &m->text);
     masked.json = mask_json(m, e->json);
-    masked.name = mask(m, e->name, &m->name);
-    masked.cwd = mask(m, e->cwd, &m->cwd);
+    masked.id = mask_word(m, e->id, &m->id);
+    masked.parent = mask_word(m, e->parent, &m->parent);
+    masked.name = mask_word(m, e->name, &m->name);
+    masked.model = mask_word(m, e->model, &m->model);
+    masked.cwd = mask_word(m, e->cwd, &m->cwd);
     return masked;
 }
 

@@ -16,9 +16,15 @@ enum {
     RUN_LINE_MAX = 1 << 20,   /* a longer line is cut */
 };
 
+/* A short text and what it is masked; most are the same from event to event. */
+struct run_word {
+    struct buf given, masked;
+};
+
 struct run_mask {
     struct redact *redact; /* borrowed */
-    struct buf text, json, name, cwd;
+    struct buf text, json;
+    struct run_word id, parent, name, model, cwd;
 };
 
 void run_mask_release(struct run_mask *m);
