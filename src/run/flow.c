@@ -80,7 +80,7 @@ take_text(struct run_flow *f, const struct turn_event *e)
         return;
     }
     gather(f, rest);
-    if (!f->is_ending) /* else it may have been cut off, in a secret too */
+    if (!f->is_ending && !e->was_cut_off) /* else it may end in a secret */
         gather(f, newline);
     f->plain_fed = 0;
 }

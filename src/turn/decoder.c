@@ -56,10 +56,11 @@ static int
 tell_text(const struct turn_decoder *d, struct view text, bool is_partial)
 {
     struct turn_event e = turn_event(TURN_TEXT);
-    if (!is_partial && text.n && text.p[text.n - 1] == '\r')
+    e.is_partial = is_partial;
+    e.was_cut_off = !is_partial && d->lines.is_cut;
+    if (!is_partial && !e.was_cut_off && text.n && text.p[text.n - 1] == '\r')
         text.n--;
     e.text = text;
-    e.is_partial = is_partial;
     return tell(d, &e);
 }
 
@@ -161,10 +162,11 @@ tell_either(struct turn_decoder *d, struct view line)
         found = format_of(d, object);
     if (!found)
         return tell_text(d, line, false);
+    before = (struct view){ line.p, (size_t)(object.p - line.p) };
+    /* Plain text still, of which a piece may have been told. */
+    int r = turn_objects_is_between(before) ? 0 : tell_text(d, before, false);
     d->format = found;
     d->lines.mode = TURN_LINES_JSON;
-    before = (struct view){ line.p, (size_t)(object.p - line.p) };
-    int r = turn_objects_is_between(before) ? 0 : tell_text(d, before, false);
     if (r >= 0)
         r = tell_object(d, object);
     return r < 0 ? r : tell_objects(d, &o, true);

@@ -25,7 +25,8 @@ enum turn_agent {
 
 enum {
     TURN_LINE_MAX = 64 << 20, /* bytes of a JSON line; a longer one is malformed */
-    TURN_PLAIN_MAX = 1 << 20, /* … of a line of text; a longer one comes in pieces */
+    TURN_PLAIN_MAX = 1 << 20, /* … of a line of text; a longer one comes in pieces, all
+                                 but the last was_cut_off */
 };
 
 /* "claude"; TURN_PLAIN is "text". */

@@ -81,7 +81,9 @@ cut(struct turn_lines *l, struct view *bytes, turn_line_fn fn, void *ctx)
         return 0;
     }
     size_t whole = turn_lines_whole((struct view){ l->held.p, l->held.n });
+    l->is_cut = true;
     r = fn(ctx, (struct view){ l->held.p, whole }, 0);
+    l->is_cut = false;
     l->held.n -= whole;
     memmove(l->held.p, l->held.p + whole, l->held.n);
     return r;

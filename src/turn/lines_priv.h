@@ -25,6 +25,7 @@ struct turn_lines {
     struct buf held;           /* the line so far */
     size_t lost;               /* bytes of it that are gone, as it is too long */
     bool is_long;              /* MAYBE: it may be JSON, and is not cut */
+    bool is_cut;               /* what is handed out is the beginning of a longer one */
 };
 
 /* A line without its newline; lost: so many bytes behind it were not kept. */
