@@ -7,9 +7,12 @@ usage: run_hostile_test.py AHR_BINARY; prints TAP.
 
 import json
 import os
+import signal
+import subprocess
 import sys
 
 from support.ahr import Ahr
+from support.processes import wait_for
 from support.tap import run, test
 
 BINARY = sys.argv[1]
@@ -92,6 +95,38 @@ def text_before_the_first_event_is_told_once():
         assert a.ok("run", "-q", "--", "sh", "-c", script) == b"hello \n[session] s model=m\n"
         shown = a.ok("run", "-q", "--json", "--", "sh", "-c", script)
         assert shown.count(b"hello") == 1
+
+
+@test
+def what_a_command_says_last_is_kept_while_nobody_reads():
+    with Ahr(BINARY) as a:
+        (a.dir / "said.py").write_text(
+            "import os, pathlib, sys, time\n"
+            "os.write(1, b'x' * 99 + b'\\n')\n"
+            "for _ in range(16): os.write(1, b'x' * 99999 + b'\\n')\n"
+            "time.sleep(1)\n"  # all is read, and more waits to be shown than may wait
+            "os.write(1, b'the end\\n')\n"
+            "pathlib.Path('ended').touch()\n")
+        child = a.popen("run", "-q", "--", sys.executable, "said.py", stdin=subprocess.DEVNULL,
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_for((a.dir / "ended").exists)
+        try:
+            child.wait(1.5)  # long enough to be taken for a process that holds the output
+        except subprocess.TimeoutExpired:
+            pass
+        shown, said = child.communicate()
+        assert shown.endswith(b"the end\n"), shown[-20:]
+        assert said == b""
+
+
+@test
+def a_process_left_behind_that_never_stops_talking_is_left():
+    with Ahr(BINARY) as a:
+        script = f"timeout 60 yes {'x' * 4000} & echo $! >pid; exit 5"
+        done = a.run("run", "-q", "--no-echo", "--", "sh", "-c", script, timeout=40)
+        os.kill(int((a.dir / "pid").read_text()), signal.SIGKILL)
+        assert done.returncode == 5
+        assert b"still holds its output" in done.stderr
 
 
 run()

@@ -6,6 +6,7 @@
  * output open, that is when nothing more has come for a moment.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ on_piece(void *ctx, enum run_stream stream, struct view piece)
     else
         run_flow_out(&r->flow, piece);
     r->heard_at_ns = clock_mono_ns();
+    r->drained += r->has_exited ? piece.n : 0;
     return 0;
 }
 
@@ -45,6 +47,15 @@ run_iteration_read(struct run *r, unsigned turns)
             r->has_more = false;
         run_flow_settle(&r->flow);
     }
+}
+
+/* What comes beyond that after its exit is another's. */
+static uint64_t
+room_of_pipes(const struct run *r)
+{
+    int out = fcntl(r->child.out_fd, F_GETPIPE_SZ);
+    int err = fcntl(r->child.err_fd, F_GETPIPE_SZ);
+    return (uint64_t)(out > 0 ? out : 0) + (uint64_t)(err > 0 ? err : 0);
 }
 
 void
@@ -76,6 +87,24 @@ run_iteration_due_ms(const struct run *r)
     return due_ns <= now_ns ? 0 : (due_ns - now_ns) / 1000000 + 1;
 }
 
+/* The command is gone: has somebody else its output? What it has left in its pipes is
+ * read first, also while nobody looks at what is shown. */
+static bool
+is_held(struct run *r)
+{
+    uint64_t before = r->drained;
+    bool is_its_own = before <= room_of_pipes(r);
+    if ((r->has_more && is_its_own) || run_iteration_due_ms(r))
+        return false;
+    if (is_its_own)
+        run_iteration_read(r, 1);
+    if (r->drained > before || run_pipes_are_over(&r->pipes))
+        return false;
+    r->opt->say(r->opt->ctx, "the command has ended, but a process that it has started "
+                             "still holds its output; that is not waited for");
+    return true;
+}
+
 void
 run_iteration_check(struct run *r)
 {
@@ -85,16 +114,10 @@ run_iteration_check(struct run *r)
             run_loop_leave(r);
         return;
     }
-    if (!r->has_exited || r->has_more || r->is_over)
+    if (!r->has_exited || r->is_over)
         return;
-    if (run_pipes_are_over(&r->pipes)) {
+    if (run_pipes_are_over(&r->pipes) || is_held(r))
         run_loop_leave(r);
-    } else if (!run_iteration_due_ms(r)) {
-        r->opt->say(r->opt->ctx, "the command has ended, but a process that it has "
-                                 "started still holds its output; that is not waited "
-                                 "for");
-        run_loop_leave(r);
-    }
 }
 
 /* -- the start -- */
@@ -152,6 +175,7 @@ start(struct run *r, char *const *argv, struct err *err)
     r->child.in_fd = -1; /* the input's from now on */
     r->is_running = true;
     r->has_exited = r->has_more = false;
+    r->drained = 0;
     return 0;
 }
 

@@ -57,6 +57,7 @@ struct run {
     bool has_more; /* the pipes have, and do not tell */
     int wait_status;
     uint64_t exit_at_ns, heard_at_ns; /* monotonic */
+    uint64_t drained;                 /* bytes that have come since its exit */
     int exit_status;
 
     /* stop.c */
