@@ -129,4 +129,31 @@ def a_process_left_behind_that_never_stops_talking_is_left():
         assert b"still holds its output" in done.stderr
 
 
+@test
+def nothing_in_the_project_is_written_through_or_waited_for():
+    calls = [INIT, {"type": "assistant", "message": {"id": "m", "content": [{
+        "type": "tool_use", "id": "t", "name": "Write", "input": {"file_path": "made"}}]}},
+             {"type": "user", "message": {"content": [{
+                 "type": "tool_result", "tool_use_id": "t", "content": "done"}]}}]
+    kinds = {"link": lambda p, victim: p.symlink_to(victim), "pipe": lambda p, _: os.mkfifo(p),
+             "folder": lambda p, _: p.mkdir(), "garbage": lambda p, _: p.write_bytes(b"\xff{" * 99)}
+    run_files = ["", "io.log", "metadata.json", "metadata.json.lock", "artifacts",
+                 "artifacts/links.json", "iterations", "iterations/1.log"]
+    places = [".ahr", ".ahr/.gitignore", ".ahr/sessions", ".ahr/sessions/.counter"] + [
+        f".ahr/sessions/X/{name}" for name in run_files]
+    with Ahr(BINARY) as a:
+        victim, text = a.dir / "victim", "precious\n"
+        victim.write_text(text)
+        (a.dir / "said").write_text("".join(json.dumps(call) + "\n" for call in calls))
+        for number, (place, kind) in enumerate((p, k) for p in places for k in kinds):
+            project = a.dir / str(number)
+            path = project / place
+            path.parent.mkdir(parents=True)
+            kinds[kind](path, victim)
+            done = a.run("run", "--name", "X", "--dir", project, "--", "sh", "-c",
+                         "echo x >made; cat ../said; exit 7", timeout=30)
+            assert done.returncode == 7, (place, kind, done.stderr)
+            assert victim.read_text() == text, (place, kind)
+
+
 run()
