@@ -219,10 +219,24 @@ def a_project_that_is_gone_or_a_link_is_said_and_left():
         assert json.loads((aside / "metadata.json").read_text())["status"] == "active"
     with Runs(AHR) as a:
         folder = a.add("live", status="active")
-        (folder / "project").write_text("/nowhere/at/all")
+        (folder / "project").write_text("/nowhere/.ahr/sessions/all")
         done = a.run("recover", "--all")
         assert done.returncode == 0, done
-        assert b"/nowhere/at/all" in done.stderr, done
+        assert b"/nowhere/.ahr/sessions/all" in done.stderr, done
+
+
+@test
+def recover_leaves_a_folder_alone_that_is_no_runs():
+    with Runs(AHR) as a:
+        folder = a.add("live", status="active")
+        other = a.dir / "other"
+        other.mkdir()
+        (other / "metadata.json").write_text('{"status":"active"}')
+        (other / "io.log").write_text('{"timestamp":"to')
+        (folder / "project").write_text(str(other))
+        a.ok("recover", "--all")
+        assert (other / "metadata.json").read_text() == '{"status":"active"}'
+        assert (other / "io.log").read_text() == '{"timestamp":"to'
 
 
 @test

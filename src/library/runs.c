@@ -28,6 +28,24 @@ is_path(struct buf *b)
     return b->n && b->p[0] == '/' && !memchr(b->p, 0, b->n) && !memchr(b->p, '\n', b->n);
 }
 
+/* Is it where runs are kept? Else it is a folder of which we know nothing: recover and
+ * others would change files in it. */
+static bool
+is_of_a_run(const char *path)
+{
+    static const char *const places[] = { "/.ahr/sessions", "/.claude-man/sessions" };
+    const char *name = strrchr(path, '/');
+    if (!name || !session_name_is(name + 1) || strstr(path, "/../"))
+        return false;
+    size_t n = (size_t)(name - path);
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        size_t len = strlen(places[i]);
+        if (n >= len && !memcmp(name - len, places[i], len))
+            return true;
+    }
+    return false;
+}
+
 int
 library_project_of(const char *dir, const char *meta_path, struct buf *ret)
 {
@@ -35,10 +53,11 @@ library_project_of(const char *dir, const char *meta_path, struct buf *ret)
     AUTO(buf) text = { .ceiling = 128 << 10 };
     AUTO(session_told) told = { 0 };
     if (buf_printf(&file, "%s/project", dir) == 0 &&
-        file_slurp(buf_str(&file), &text) == 0 && text.n < PATH_MAX && is_path(&text))
+        file_slurp(buf_str(&file), &text) == 0 && text.n < PATH_MAX && is_path(&text) &&
+        is_of_a_run(buf_str(&text)))
         return buf_append(ret, text.p, text.n);
     if (session_meta_tell(meta_path, &told, NULL) == 0 && told.project &&
-        *told.project == '/')
+        *told.project == '/' && is_of_a_run(told.project))
         return buf_puts(ret, told.project);
     return 0;
 }
