@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static int calls;
@@ -42,12 +43,18 @@ fall(int after)
 
 SHIM(ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n))
 SHIM(ssize_t, pwrite64, (int fd, const void *p, size_t n, off_t off), (fd, p, n, off))
+SHIM(ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
+SHIM(ssize_t, pwritev64, (int fd, const struct iovec *v, int n, off_t off),
+     (fd, v, n, off))
 SHIM(int, fsync, (int fd), (fd))
 SHIM(int, fdatasync, (int fd), (fd))
 SHIM(int, rename, (const char *from, const char *to), (from, to))
+SHIM(int, renameat, (int from_dir, const char *from, int to_dir, const char *to),
+     (from_dir, from, to_dir, to))
 SHIM(int, unlink, (const char *path), (path))
 SHIM(int, unlinkat, (int dir, const char *path, int flags), (dir, path, flags))
 SHIM(int, mkdir, (const char *path, mode_t mode), (path, mode))
+SHIM(int, mkdirat, (int dir, const char *path, mode_t mode), (dir, path, mode))
 SHIM(int, rmdir, (const char *path), (path))
 SHIM(int, ftruncate64, (int fd, off_t size), (fd, size))
 
