@@ -2,9 +2,9 @@
 /* io.c -- lines of io.log, written. */
 #include "journal/io.h"
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "journal/base64_priv.h"
 #include "session/lines.h"
 
 static void
@@ -16,7 +16,7 @@ put_content(struct json *j, struct view content)
         return;
     }
     buf_puts(j->out, "\"");
-    journal_base64_put(content, j->out);
+    base64_put(content, j->out);
     buf_puts(j->out, "\"");
     j->comma = true;
     json_key(j, "encoding"), json_str(j, "base64");

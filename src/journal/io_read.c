@@ -8,10 +8,10 @@
  */
 #include <errno.h>
 
+#include "base/base64.h"
 #include "base/json_in.h"
 #include "base/num.h"
 #include "base/utf8.h"
-#include "journal/base64_priv.h"
 #include "journal/io.h"
 #include "turn/event.h"
 
@@ -150,7 +150,7 @@ put_content(struct reading *r, struct buf *texts)
     size_t before = texts->n;
     bool is_base64 = is(string(r, ENCODING), "base64");
     struct view text = string(r, CONTENT);
-    if (!is_base64 || !journal_base64_read(text, texts))
+    if (!is_base64 || !base64_take(text, texts))
         buf_append(texts, text.p, text.n);
     /* What is no text will be written with an encoding of ours. */
     if (!is_base64 && utf8_is_text(text.p, text.n))

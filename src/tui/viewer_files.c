@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "base/file.h"
 #include "tui/save.h"
 #include "tui/viewer_priv.h"
@@ -100,21 +101,6 @@ tui_viewer_edited(struct tui_viewer *v, const struct err *err)
 
 /* -- the clipboard -- */
 
-static void
-put_base64(struct view in, struct buf *out)
-{
-    static const char digits[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < in.n; i += 3) {
-        uint32_t b = i + 1 < in.n ? in.p[i + 1] : 0, c = i + 2 < in.n ? in.p[i + 2] : 0;
-        uint32_t three = (uint32_t)in.p[i] << 16 | b << 8 | c;
-        char four[4] = { digits[three >> 18], digits[three >> 12 & 63],
-                         i + 1 < in.n ? digits[three >> 6 & 63] : '=',
-                         i + 2 < in.n ? digits[three & 63] : '=' };
-        buf_append(out, four, sizeof(four));
-    }
-}
-
 void
 tui_viewer_copy(struct tui_viewer *v, uint64_t now_ns)
 {
@@ -127,7 +113,7 @@ tui_viewer_copy(struct tui_viewer *v, uint64_t now_ns)
     }
     buf_clear(&v->aside);
     buf_puts(&v->aside, "\033]52;c;");
-    put_base64((struct view){ text.p, text.n }, &v->aside);
+    base64_put((struct view){ text.p, text.n }, &v->aside);
     buf_puts(&v->aside, "\033\\");
     if (v->aside.failed)
         buf_clear(&v->aside);
