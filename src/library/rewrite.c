@@ -25,6 +25,7 @@
 #include "base/json.h"
 #include "base/tree.h"
 #include "library/anew_priv.h"
+#include "library/anew_run_priv.h"
 #include "library/change.h"
 #include "library/keyframes.h"
 #include "library/recover.h"
@@ -43,6 +44,7 @@ struct rewrite {
     struct buf dir, new_dir, db_path;
     struct buf project;               /* of a run: its folder there; empty: none */
     int hold_fd, new_fd, sessions_fd; /* -1: none */
+    int project_fd;                   /* … and so is this: that folder's */
     struct store *store;
     struct store *beside; /* keeps others from making the library anew */
     struct library_rewritten done;
@@ -77,6 +79,7 @@ rewrite_release(struct rewrite *w)
     let_go(&w->hold_fd);
     let_go(&w->new_fd);
     let_go(&w->sessions_fd);
+    let_go(&w->project_fd);
     store_close(w->beside);
     store_close(w->store);
     buf_release(&w->dir);
@@ -114,6 +117,17 @@ hold_stored(struct rewrite *w, struct err *err)
     return r < 0 ? r : session_hold(w->home, w->id, LIBRARY_WAIT_MS, err);
 }
 
+/* A run's folder in its project, where there is one: nobody may be at work there. */
+static int
+hold_project(struct rewrite *w, struct err *err)
+{
+    (void)library_project_find(w->home, w->id, &w->project);
+    if (!w->project.n)
+        return 0;
+    w->project_fd = anew_run_hold(buf_str(&w->project), err);
+    return w->project_fd < -1 ? w->project_fd : 0;
+}
+
 static int
 hold(struct rewrite *w, struct err *err)
 {
@@ -121,8 +135,9 @@ hold(struct rewrite *w, struct err *err)
     w->hold_fd = hold_stored(w, err);
     if (w->hold_fd < 0)
         return w->hold_fd;
-    if (!library_project_find(w->home, w->id, &w->project))
-        buf_clear(&w->project);
+    int r = hold_project(w, err);
+    if (r < 0)
+        return r;
     w->sessions_fd = file_open_dir(buf_str(&w->dir));
     return w->sessions_fd < 0
                ? err_code(err, w->sessions_fd, "cannot open '%s/sessions'", w->home)
@@ -333,9 +348,10 @@ look_elsewhere(struct rewrite *w)
 {
     AUTO(buf) text = { .ceiling = PATH_MAX };
     struct stat st;
-    if (w->project.n && buf_printf(&text, "'%s'", buf_str(&w->project)) == 0) {
-        buf_puts(&text, " is the run's folder in its project (io.log, logs, artifacts): "
-                        "what it holds was not looked at");
+    if (w->project.n && w->project_fd < 0 &&
+        buf_printf(&text, "'%s'", buf_str(&w->project)) == 0) {
+        buf_puts(&text, ", the run's folder in its project, is not there: if it was "
+                        "moved, what it holds was not looked at");
         tell(w, buf_str(&text));
     }
     buf_clear(&text);
@@ -374,9 +390,13 @@ library_rewrite(const char *home, const char *id, const struct library_rewrite *
                 struct library_rewritten *ret, struct err *err)
 {
     AUTO(rewrite)
-    w = {
-        .home = home, .id = id, .rw = rw, .hold_fd = -1, .new_fd = -1, .sessions_fd = -1
-    };
+    w = { .home = home,
+          .id = id,
+          .rw = rw,
+          .hold_fd = -1,
+          .new_fd = -1,
+          .sessions_fd = -1,
+          .project_fd = -1 };
     int r = init(&w, err);
     if (!r)
         r = hold(&w, err);
@@ -393,7 +413,12 @@ library_rewrite(const char *home, const char *id, const struct library_rewrite *
     let_go(&w.hold_fd); /* who indexes it holds it */
     e = put_back(&w, &why);
     r = first_error(r, e, &why, err);
+    e = w.project_fd < 0
+            ? 0
+            : anew_run_make(buf_str(&w.project), w.project_fd, rw, &w.done, &why);
+    r = first_error(r, e, &why, err);
     look_elsewhere(&w);
+    w.done.is_changed |= w.done.masked > 0;
     if (!r)
         *ret = w.done;
     return r;

@@ -5,7 +5,8 @@
  * The deliberate exception to "what was recorded is never changed": blocks, facts, lines
  * of snapshots and instructions, logs, keyframes and index are made anew, with stars of
  * the same length in the recording, so that layout and offsets stay. The new folder takes
- * the old one's place in one step. What was masked, when and how much is noted in
+ * the old one's place in one step. Then a run's folder in its project is cleaned, file by
+ * file. What was masked, when and how much is noted in
  * session.audit.jsonl; what it was is not.
  */
 #ifndef LIBRARY_REWRITE_H
@@ -37,7 +38,8 @@ struct library_rewritten {
  * the exchange of the folders, nothing was changed. Killed at any point, the session is
  * there once and whole, as it was or as it is to be; to call it again ends the work, also
  * where the files are clean and only leftovers or the library are not. When it returns 0,
- * nothing of it is left: not in the folder, not in the library.
+ * nothing of it is left: not in the folder, not in the library, not in the folder of its
+ * run.
  */
 int library_rewrite(const char *home, const char *id, const struct library_rewrite *rw,
                     struct library_rewritten *ret, struct err *err);

@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/base64.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_in.h"
+#include "base/utf8.h"
 #include "session/id.h"
 
 enum {
@@ -126,6 +128,20 @@ scrub_text(struct scrub *s, struct view in, struct buf *out, struct scrub_count 
     return buf_append(out, s->text[at].p, s->text[at].n);
 }
 
+int
+scrub_stars(struct scrub *s, struct view in, struct buf *out, struct scrub_count *count)
+{
+    int e = pass(s, s->stars, in, &s->text[0]);
+    if (e <= 0)
+        return e < 0 ? e : buf_append(out, in.p, in.n);
+    for (size_t i = 0; i < s->text[0].n; i++)
+        if (!s->text[0].p[i])
+            s->text[0].p[i] = '*';
+    count->places += s->found.places;
+    count->bytes += s->found.bytes;
+    return buf_append(out, s->text[0].p, s->text[0].n);
+}
+
 /* -- JSON -- */
 
 static bool
@@ -159,12 +175,32 @@ is_of_format(const struct buf *key, struct buf *value)
 {
     static const char digits[] = "0123456789.:TZ+-";
     if (is_key(key, "status") || is_key(key, "kind") || is_key(key, "signal") ||
-        is_key(key, "what") || is_key(key, "type") || is_key(key, "role"))
+        is_key(key, "what") || is_key(key, "type") || is_key(key, "role") ||
+        is_key(key, "direction") || is_key(key, "action") || is_key(key, "change"))
         return is_word(value, STATUS_MAX);
     if (is_key(key, "ts_ns") || is_key(key, "time") || is_key(key, "ahrVersion") ||
-        is_key(key, "ahr_version"))
+        is_key(key, "ahr_version") || is_key(key, "timestamp") ||
+        is_key(key, "created_at") || is_key(key, "completed_at"))
         return is_made_of(value, digits, FORMAT_MAX);
     return value->n == SESSION_ID_LEN && session_id_is(buf_str(value));
+}
+
+/* Bytes that are no text stand in our files as base64: masked as what they are. */
+static int
+mask_base64(struct scrub *s, struct buf *ret, struct scrub_count *count)
+{
+    AUTO(buf) bytes = { .ceiling = SIZE_MAX };
+    AUTO(buf) masked = { .ceiling = SIZE_MAX };
+    uint64_t before = count->places;
+    if (!base64_take((struct view){ s->string.p, s->string.n }, &bytes) ||
+        utf8_is_text(bytes.p, bytes.n))
+        return 0;
+    int e = scrub_text(s, (struct view){ bytes.p, bytes.n }, &masked, count);
+    if (e || count->places == before)
+        return e;
+    buf_clear(ret);
+    base64_put((struct view){ masked.p, masked.n }, ret);
+    return ret->failed;
 }
 
 /* The string in s->string, which stands in the text as `raw`. */
@@ -178,6 +214,8 @@ put_string(struct scrub *s, struct view raw, bool names, struct buf *out,
     int e = stays ? 0
                   : scrub_text(s, (struct view){ s->string.p, s->string.n }, &s->masked,
                                count);
+    if (!e && !stays && count->places == before)
+        e = mask_base64(s, &s->masked, count);
     if (e)
         return e;
     if (count->places == before)

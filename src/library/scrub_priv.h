@@ -26,16 +26,22 @@ void scrub_free(struct scrub *s);
 /* Each appends to out and adds to *count. */
 int scrub_text(struct scrub *s, struct view in, struct buf *out,
                struct scrub_count *count);
+/* The same with as many stars in its place: its length stays. */
+int scrub_stars(struct scrub *s, struct view in, struct buf *out,
+                struct scrub_count *count);
 /*
  * JSON, one value or several: each string is decoded, masked, and encoded again. Keys
  * that are plain words, and what the format of our own files asks for (an id, a status, a
- * time), stay. What is no JSON is masked as a text, too.
+ * time), stay. Bytes that stand there as base64 are masked as such. What is no JSON is
+ * masked as a text, too.
  */
 int scrub_json(struct scrub *s, struct view in, struct buf *out,
                struct scrub_count *count);
 /* The same for lines, each for itself. */
 int scrub_json_lines(struct scrub *s, struct view in, struct buf *out,
                      struct scrub_count *count);
+/* An io.log: lines of JSON, and messages that are told in pieces. */
+int scrub_io(struct scrub *s, struct view in, struct buf *out, struct scrub_count *count);
 /* All of a file, of any size, with as many bytes in place of those that are masked. */
 int scrub_bytes(struct scrub *s, int from_fd, int to_fd, struct scrub_count *count);
 
