@@ -1,15 +1,92 @@
 /* SPDX-License-Identifier: MIT */
-/* ahr verify: what is in a recording, and what is wrong with it. */
+/* ahr verify: what is in a recording, and what is wrong with it; the events of a run,
+ * too. */
 #include "tape/verify.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "cli/notes.h"
 #include "cli/option.h"
 #include "cli/report.h"
+#include "play/turns.h"
+#include "session/folder.h"
+
+enum { LINES_MAX = 100 }; /* that are told by their number */
+
+/* What session.turns.jsonl holds, where there is one. */
+struct turns {
+    bool is_there;
+    uint64_t events, bad;
+    uint64_t lines[LINES_MAX]; /* the numbers of the first bad ones */
+};
+
+/* A play_turn_fn. */
+static int
+on_turn(void *ctx, const struct turn_event *e, const struct turn_stamp *at)
+{
+    struct turns *t = ctx;
+    (void)e, (void)at;
+    t->events++;
+    return 0;
+}
+
+/* A play_turns_bad_fn. */
+static void
+on_bad(void *ctx, uint64_t line)
+{
+    struct turns *t = ctx;
+    if (t->bad < LINES_MAX)
+        t->lines[t->bad] = line;
+    t->bad++;
+}
+
+static int
+read_turns(struct library_found *session, struct turns *ret, struct err *err)
+{
+    AUTO(buf) path = { 0 };
+    const struct play_turns_options opt = {
+        .is_growing = session->is_live, .fn = on_turn, .bad = on_bad, .ctx = ret
+    };
+    int r = session_sibling_path(buf_str(&session->tape_path), PLAY_TURNS, &path);
+    if (r < 0)
+        return err_code(err, r, "cannot look for events of '%s'",
+                        buf_str(&session->tape_path));
+    ret->is_there = play_turns_exist(buf_str(&path));
+    return ret->is_there ? play_turns_read(buf_str(&path), &opt, err) : 0;
+}
 
 static void
-json_report(struct json *j, const char *path, const struct tape_verify_report *v)
+json_turns(struct json *j, const struct turns *t)
+{
+    if (!t->is_there)
+        return;
+    json_key(j, "events"), json_u64(j, t->events);
+    json_key(j, "bad_events"), json_u64(j, t->bad);
+    json_key(j, "bad_event_lines"), json_open(j, '[');
+    for (uint64_t i = 0; i < t->bad && i < LINES_MAX; i++)
+        json_u64(j, t->lines[i]);
+    json_close(j, ']');
+}
+
+static void
+text_turns(struct buf *out, const struct turns *t)
+{
+    if (!t->is_there)
+        return;
+    buf_puts(out, "\n  ");
+    cli_count(out, t->events, "event");
+    buf_puts(out, " in session." PLAY_TURNS);
+    for (uint64_t i = 0; i < t->bad && i < LINES_MAX; i++)
+        buf_printf(out, "\n  damaged: session." PLAY_TURNS ": line %" PRIu64,
+                   t->lines[i]);
+    if (t->bad > LINES_MAX)
+        buf_printf(out, "\n  and %" PRIu64 " more", t->bad - LINES_MAX);
+}
+
+static void
+json_report(struct json *j, const char *path, const struct tape_verify_report *v,
+            const struct turns *t)
 {
     json_open(j, '{');
     json_key(j, "file"), json_str(j, path);
@@ -21,11 +98,13 @@ json_report(struct json *j, const char *path, const struct tape_verify_report *v
     json_key(j, "first_ts_ns"), json_u64_str(j, v->first_ts_ns);
     json_key(j, "last_ts_ns"), json_u64_str(j, v->last_ts_ns);
     cli_notes_json(j, path, &v->notes);
+    json_turns(j, t);
     json_close(j, '}');
 }
 
 static void
-text_report(struct buf *out, const char *path, const struct tape_verify_report *v)
+text_report(struct buf *out, const char *path, const struct tape_verify_report *v,
+            const struct turns *t)
 {
     const struct {
         uint64_t n;
@@ -34,13 +113,14 @@ text_report(struct buf *out, const char *path, const struct tape_verify_report *
         { v->blocks, "block" },   { v->records, "record" },     { v->bytes, "byte" },
         { v->resizes, "resize" }, { v->snapshots, "snapshot" },
     };
-    buf_printf(out, "%s: %s\n  ", path, v->notes.damages ? "damaged" : "ok");
+    buf_printf(out, "%s: %s\n  ", path, v->notes.damages || t->bad ? "damaged" : "ok");
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         cli_count(out, counts[i].n, counts[i].thing);
         buf_puts(out, ", ");
     }
     buf_printf(out, "%.3f s", (double)(v->last_ts_ns - v->first_ts_ns) / 1e9);
     cli_notes_text(out, path, &v->notes);
+    text_turns(out, t);
 }
 
 static int
@@ -48,17 +128,19 @@ report(struct cli_report *out, struct library_found *session,
        const struct tape_progress *step, struct err *err)
 {
     struct tape_verify_report v;
+    struct turns turns = { 0 };
     const char *path = buf_str(&session->tape_path);
     int r = tape_verify(tape_io_files(), path, step, &v, err);
     if (r < 0)
         return r;
-    if (out->is_json)
-        json_report(&out->json, path, &v);
-    else
-        text_report(&out->text, path, &v);
-    bool is_damaged = v.notes.damages > 0;
+    r = read_turns(session, &turns, err);
+    if (r >= 0 && out->is_json)
+        json_report(&out->json, path, &v, &turns);
+    else if (r >= 0)
+        text_report(&out->text, path, &v, &turns);
+    bool is_damaged = v.notes.damages || turns.bad;
     tape_verify_report_release(&v);
-    return is_damaged ? CLI_DAMAGED : CLI_DONE;
+    return r < 0 ? r : is_damaged ? CLI_DAMAGED : CLI_DONE;
 }
 
 static int

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * turns.h -- the events of a run, session.turns.jsonl, whoever wrote it.
- *
- * A torn last line, two objects on one line, what a crash has left between them: no good
- * event is lost for a bad neighbour, and bad ones are counted.
- */
+/* turns.h -- the events of a run (play/turns.h), counted, and summed up. */
 #ifndef LIBRARY_TURNS_H
 #define LIBRARY_TURNS_H
 

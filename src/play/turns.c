@@ -7,122 +7,148 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json_in.h"
+#include "play/turns_priv.h"
 #include "redact/json.h"
 
 enum {
     CHUNK = 64 << 10,
     LINE_MAX_BYTES = 512 << 20, /* an event of TURN_LINE_MAX with all of it escaped */
+    TRIES = 64, /* to find a good object behind a bad one on the same line */
 };
 
-struct reading {
-    const struct play_turns_options *opt;
-    struct buf line, texts;
-    uint64_t number; /* of the line */
-    bool is_bad;     /* it is told already */
-};
+void
+turns_reading_release(struct turns_reading *r)
+{
+    buf_release(&r->line);
+    buf_release(&r->texts);
+}
 
+/* Once a line. */
 static void
-tell_bad(struct reading *r)
+note_unread(struct turns_reading *r)
 {
-    if (!r->is_bad && r->opt->bad)
+    if (r->is_line_known)
+        return;
+    r->is_line_known = true;
+    if (r->opt->bad)
         r->opt->bad(r->opt->ctx, r->number);
-    r->is_bad = true;
 }
 
-/* 1: it is an event, and was handed out. */
+/* 1: it was an event; 0: it is none. */
 static int
-take_event(struct reading *r, struct view text)
+take_object(struct turns_reading *r, struct view object)
 {
-    struct turn_event e;
+    struct turn_event event;
     struct turn_stamp at;
-    int got = turn_line_read(text, &r->texts, &e, &at);
-    if (got < 0)
-        return got == ERR_DAMAGED ? 0 : got;
-    got = r->opt->fn(r->opt->ctx, &e, &at);
-    return got < 0 ? got : 1;
+    int e = turn_line_read(object, &r->texts, &event, &at);
+    if (e == ERR_DAMAGED)
+        return 0;
+    if (!e)
+        e = r->opt->fn(r->opt->ctx, &event, &at);
+    return e < 0 ? e : 1;
 }
 
-/* Where the next event may begin: behind the first byte, as all of ours begin. */
-static size_t
-next_begin(struct view text)
+/* Where the next line of ours may begin, which has no newline before it. */
+static const uint8_t *
+find_next(const uint8_t *p, const uint8_t *end)
 {
     static const char begin[] = "{\"ts_ns\":";
-    const uint8_t *p = text.n > 1
-                           ? memmem(text.p + 1, text.n - 1, begin, sizeof(begin) - 1)
-                           : NULL;
-    return p ? (size_t)(p - text.p) : text.n;
+    return memmem(p, (size_t)(end - p), begin, sizeof(begin) - 1);
+}
+
+/* Several objects, or rubbish with some between it. */
+static int
+take_pieces(struct turns_reading *r, struct view line)
+{
+    const uint8_t *p = line.p, *end = line.p + line.n;
+    bool is_bad = false;
+    for (int i = 0; i < TRIES && p && p < end; i++) {
+        struct json_in in = { .p = p, .end = end };
+        bool is_object = json_in_peek(&in) == '{';
+        const uint8_t *start = in.p;
+        if (start == end) /* blanks */
+            break;
+        is_object = is_object && json_in_skip(&in);
+        int e = is_object ? take_object(r, (struct view){ start, (size_t)(in.p - start) })
+                          : 0;
+        if (e < 0)
+            return e;
+        is_bad |= !e;
+        p = e ? in.p : find_next(start + 1, end);
+    }
+    if (is_bad)
+        note_unread(r);
+    return 0;
 }
 
 static bool
-is_blank(struct view text)
+is_blank(struct view v)
 {
-    for (size_t i = 0; i < text.n; i++)
-        if (text.p[i] && text.p[i] != ' ' && text.p[i] != '\t' && text.p[i] != '\r')
+    for (size_t i = 0; i < v.n; i++)
+        if (v.p[i] != ' ' && v.p[i] != '\t' && v.p[i] != '\r')
             return false;
     return true;
 }
 
-/* Its NULs are no part of anything. */
-static struct view
-trim(struct view text)
+int
+turns_take_line(struct turns_reading *r, struct view line)
 {
-    while (text.n && !text.p[0])
-        text = (struct view){ text.p + 1, text.n - 1 };
-    while (text.n && !text.p[text.n - 1])
-        text.n--;
-    return text;
+    static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
+    if (line.n >= sizeof(mark) && !memcmp(line.p, mark, sizeof(mark)))
+        line = (struct view){ line.p + sizeof(mark), line.n - sizeof(mark) };
+    if (is_blank(line))
+        return 0;
+    int e = take_object(r, line);
+    return e ? (e < 0 ? e : 0) : take_pieces(r, line);
 }
 
-/* The line is as long as it will be: one event, or, where that is not so, each that is
- * in it. */
+/* The line is as long as it will be. */
 static int
-end_line(struct reading *r)
+end_line(struct turns_reading *r)
 {
-    struct view rest = { r->line.p, r->line.n };
-    if (r->line.failed == -ENOMEM)
-        return -ENOMEM;
-    if (r->line.failed)
-        tell_bad(r);
-    int got = r->line.failed || is_blank(rest) ? 1 : take_event(r, trim(rest));
-    if (!got) {
-        for (size_t n; rest.n && got >= 0; rest.p += n, rest.n -= n) {
-            n = next_begin(rest);
-            got = take_event(r, trim((struct view){ rest.p, n }));
-            if (!got)
-                tell_bad(r);
-        }
-    }
+    int e = r->line.failed == -ENOMEM ? -ENOMEM : 0;
+    if (!e && r->line.failed)
+        note_unread(r); /* too long for one */
+    else if (!e)
+        e = turns_take_line(r, (struct view){ r->line.p, r->line.n });
     buf_clear(&r->line);
-    r->number++;
-    r->is_bad = false;
-    return got < 0 ? got : 0;
+    return e;
 }
 
+/* A NUL ends a line, too: no line of ours has one, and a disk that lost power leaves runs
+ * of them. */
 static int
-add_chunk(struct reading *r, struct view in)
+add_chunk(struct turns_reading *r, const uint8_t *p, size_t n)
 {
-    while (in.n) {
-        const uint8_t *end = memchr(in.p, '\n', in.n);
-        size_t n = end ? (size_t)(end - in.p) : in.n;
+    for (const uint8_t *end = p + n; p < end;) {
+        const uint8_t *nul = memchr(p, 0, (size_t)(end - p));
+        const uint8_t *stop = memchr(p, '\n', (size_t)((nul ? nul : end) - p));
+        stop = stop ? stop : nul;
         if (!r->line.failed)
-            buf_append(&r->line, in.p, n);
-        int e = end ? end_line(r) : 0;
+            buf_append(&r->line, p, (size_t)((stop ? stop : end) - p));
+        if (!stop)
+            return 0;
+        int e = end_line(r);
         if (e < 0)
             return e;
-        n += end != NULL;
-        in = (struct view){ in.p + n, in.n - n };
+        if (*stop == '\n')
+            r->number++, r->is_line_known = false;
+        p = stop + 1;
     }
     return 0;
 }
 
 static int
-read_all(struct reading *r, int fd)
+read_all(struct turns_reading *r, int fd)
 {
-    uint8_t chunk[CHUNK];
-    ssize_t n;
-    int e = 0;
-    while (!e && (n = file_read(fd, chunk, sizeof(chunk))) != 0)
-        e = n < 0 ? (int)n : add_chunk(r, (struct view){ chunk, (size_t)n });
+    AUTO(buf) chunk = { 0 };
+    ssize_t n = 0;
+    int e = buf_reserve(&chunk, CHUNK);
+    while (!e && (n = file_read(fd, chunk.p, CHUNK)) > 0)
+        e = add_chunk(r, chunk.p, (size_t)n);
+    if (!e && n < 0)
+        e = (int)n;
     return e || r->opt->is_growing ? e : end_line(r);
 }
 
@@ -149,17 +175,16 @@ play_turns_exist(const char *path)
 int
 play_turns_read(const char *path, const struct play_turns_options *opt, struct err *err)
 {
-    struct reading r = { .opt = opt,
-                         .number = 1,
-                         .line.ceiling = LINE_MAX_BYTES,
-                         .texts.ceiling = LINE_MAX_BYTES };
+    AUTO(turns_reading)
+    r = { .opt = opt,
+          .number = 1,
+          .line.ceiling = LINE_MAX_BYTES,
+          .texts.ceiling = LINE_MAX_BYTES };
     int fd = open_plain(path);
     if (fd < 0)
         return err_code(err, fd == -ENOENT ? ERR_MISSING : fd, "cannot open '%s'", path);
     int e = read_all(&r, fd);
     close(fd);
-    buf_release(&r.line);
-    buf_release(&r.texts);
     return e < 0 ? err_code(err, e, "cannot read '%s'", path) : 0;
 }
 

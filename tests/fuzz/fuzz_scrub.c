@@ -41,6 +41,16 @@ check(struct scrub *s, scrub_fn fn, struct view in)
     CHECK(twice.n == out.n && (!out.n || !memcmp(twice.p, out.p, out.n)));
 }
 
+static void
+check_stars(struct scrub *s, struct view in)
+{
+    AUTO(buf) out = { 0 };
+    struct scrub_count count = { 0 };
+    CHECK(scrub_stars(s, in, &out, &count) == 0);
+    CHECK(out.n == in.n);
+    CHECK(!out.n || !memmem(out.p, out.n, "needle", 6));
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -56,5 +66,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(s, scrub_text, in);
     check(s, scrub_json, in);
     check(s, scrub_json_lines, in);
+    check(s, scrub_io, in);
+    check_stars(s, in);
     return 0;
 }

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* turns_priv.h -- the reading side of turns.h line by line, for it and for its fuzz
  * target. */
-#ifndef LIBRARY_TURNS_PRIV_H
-#define LIBRARY_TURNS_PRIV_H
+#ifndef PLAY_TURNS_PRIV_H
+#define PLAY_TURNS_PRIV_H
 
-#include "library/turns.h"
+#include "play/turns.h"
 
 struct turns_reading {
-    library_turn_fn fn;
-    void *ctx;
-    uint64_t lines;  /* the number of the line at hand */
-    uint64_t events; /* that were handed over */
-    struct session_unread unread;
-    bool is_line_known; /* as one with something unread in it */
+    const struct play_turns_options *opt;
+    uint64_t number;    /* of the line at hand, from 1 */
+    bool is_line_known; /* as one with something in it that is no event */
     struct buf line, texts;
 };
 
