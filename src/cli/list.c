@@ -56,6 +56,7 @@ static const struct cli_column columns[] = {
 enum {
     COLUMNS = sizeof(columns) / sizeof(columns[0]),
     RUNS_ALONE = 1 << 5 | 1 << 6, /* AGENT and TOKENS */
+    COMMAND_FAIR = 16,            /* columns, before SIZE and DURATION stay */
 };
 
 /* -- a row -- */
@@ -260,6 +261,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     l.is_flat = a.is_flat;
     l.table.columns = columns;
     l.table.count = COLUMNS;
+    l.table.last = COMMAND_FAIR;
     l.table.spare = RUNS_ALONE;
     cli_table_look(&l.table, STDOUT_FILENO);
     r = list(&l, &what, &listed);

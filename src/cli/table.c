@@ -84,7 +84,7 @@ widest(const struct cli_table *t, const unsigned width[CLI_COLUMNS_MAX])
 
 /* Cuts the columns whose width is not 0 until all fit; false: they do not. */
 static bool
-cut(const struct cli_table *t, unsigned width[CLI_COLUMNS_MAX])
+cut(const struct cli_table *t, unsigned last, unsigned width[CLI_COLUMNS_MAX])
 {
     unsigned sum = 0;
     for (size_t i = 0; i < t->count; i++)
@@ -92,7 +92,8 @@ cut(const struct cli_table *t, unsigned width[CLI_COLUMNS_MAX])
     for (size_t i; sum > t->cols + GAP && (i = widest(t, width)) < t->count; sum--)
         width[i]--;
     for (size_t i = t->count; i-- > 0 && sum > t->cols + GAP;) {
-        unsigned min = t->columns[i].min, over = sum - t->cols - GAP;
+        unsigned min = i + 1 == t->count && last ? last : t->columns[i].min,
+                 over = sum - t->cols - GAP;
         unsigned room = min && width[i] > min ? width[i] - min : 0;
         width[i] -= over < room ? over : room;
         sum -= over < room ? over : room;
@@ -100,21 +101,32 @@ cut(const struct cli_table *t, unsigned width[CLI_COLUMNS_MAX])
     return sum <= t->cols + GAP;
 }
 
+/* The columns' widths without those that go first. */
+static bool
+fit_without(const struct cli_table *t, unsigned gone, unsigned last,
+            unsigned ret[CLI_COLUMNS_MAX])
+{
+    for (size_t i = 0; i < t->count; i++) {
+        unsigned go = t->columns[i].go;
+        ret[i] = go && go <= gone ? 0 : t->width[i];
+    }
+    return cut(t, last, ret);
+}
+
 /* The columns' widths on this terminal; 0: left out. */
 static void
 fit(const struct cli_table *t, unsigned ret[CLI_COLUMNS_MAX])
 {
+    unsigned last_goes = t->columns[t->count - 1].go;
     memcpy(ret, t->width, sizeof(t->width));
-    if (!t->cols || cut(t, ret))
+    if (!t->cols)
         return;
-    for (unsigned gone = 1; gone <= t->count; gone++) {
-        for (size_t i = 0; i < t->count; i++) {
-            unsigned go = t->columns[i].go;
-            ret[i] = go && go <= gone ? 0 : t->width[i];
-        }
-        if (cut(t, ret))
+    for (unsigned gone = 0; t->last && gone < last_goes; gone++)
+        if (fit_without(t, gone, t->last, ret))
             return;
-    }
+    for (unsigned gone = 0; gone <= t->count; gone++)
+        if (fit_without(t, gone, 0, ret))
+            return;
 }
 
 static void

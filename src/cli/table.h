@@ -29,6 +29,7 @@ struct cli_table {
     size_t count;
     unsigned spare; /* columns, a bit each, that are not there when no row has any text in
                        them; may be 0 */
+    unsigned last;  /* columns of the last one, before others may stay; may be 0 */
     int fd;         /* borrowed */
     unsigned cols;  /* of the terminal; 0: there is none, and nothing is cut */
     bool is_coloured;
