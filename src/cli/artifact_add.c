@@ -26,11 +26,40 @@ static const struct cli_option options[] = {
 
 /* What is told of each file goes to the run's io.log and metadata.json. */
 struct adding {
+    const struct cli_command *self;
     const char *dir;
     uint64_t ts_ns;
     struct err *err;
     int failed; /* first error */
 };
+
+/* Whether the last entry for a path has a copy, and why not. */
+struct looking {
+    const char *path;
+    struct buf why; /* "": it has one */
+};
+
+/* A journal_artifact_told_fn. */
+static int
+look(void *ctx, const struct journal_artifact_told *t)
+{
+    struct looking *l = ctx;
+    if (strcmp(t->path, l->path) != 0)
+        return 0;
+    buf_clear(&l->why);
+    bool has_copy = *t->copy || !strcmp(t->action, "deleted");
+    return has_copy ? 0 : buf_puts(&l->why, t->why);
+}
+
+/* Who adds a file counts on its copy. */
+static void
+tell_missing(const struct adding *a, const char *path)
+{
+    struct looking l = { .path = path };
+    if (journal_artifacts_read(a->dir, look, &l, NULL) == 0 && l.why.n)
+        cli_say(a->self, "'%s' was noted without a copy: %s", path, buf_str(&l.why));
+    buf_release(&l.why);
+}
 
 static void
 note(void *ctx, struct view path, const char *action)
@@ -54,6 +83,8 @@ note(void *ctx, struct view path, const char *action)
         buf_append(&name, path.p, path.n);
         r = journal_metadata_change(buf_str(&file), NULL, 0, buf_str(&name), a->err);
     }
+    if (!r)
+        tell_missing(a, buf_str(&name));
     a->failed = a->failed ? a->failed : r;
 }
 
@@ -79,10 +110,10 @@ root_of(const char *dir)
 }
 
 static int
-add_all(const char *dir, struct redact *redact, char **paths, int count,
-        const char *action, struct err *err)
+add_all(const struct cli_command *self, const char *dir, struct redact *redact,
+        char **paths, int count, const char *action, struct err *err)
 {
-    struct adding adding = { .dir = dir, .ts_ns = now_ns(), .err = err };
+    struct adding adding = { .self = self, .dir = dir, .ts_ns = now_ns(), .err = err };
     struct journal_artifacts *a = NULL;
     char *root = root_of(dir);
     int r = root ? journal_artifacts_new(&a, root, dir, redact, note, &adding) : -ENOMEM;
@@ -115,7 +146,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
         r = redact_own_open(&redact, NULL, err);
     if (r < 0)
         return r;
-    r = add_all(buf_str(&dir), redact, argv, count,
+    r = add_all(self, buf_str(&dir), redact, argv, count,
                 args.action < 0 ? NULL : actions[args.action], err);
     redact_close(redact);
     return r < 0 ? r : CLI_DONE;

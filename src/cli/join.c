@@ -165,6 +165,8 @@ join_run(struct join *j, enum client_kind kind, struct err *err)
                        "session %s is a run, which has no terminal: 'ahr watch %s' "
                        "follows it, 'ahr send %s TEXT' gives it a line",
                        j->live.found.id, j->live.found.id, j->live.found.id);
+    if (isatty(STDOUT_FILENO))
+        cli_say(j->self, "a run has no screen: its log follows, and Ctrl-C leaves it");
     return cli_log.run(&cli_log, 2, argv, err);
 }
 

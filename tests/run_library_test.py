@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""run_library_test.py -- real runs in the library: indexed, listed, found, changed, recovered.
+
+usage: run_library_test.py AHR STREAM_AGENT
+"""
+
+import json
+import shlex
+import shutil
+import sqlite3
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support.real_runs import Runs
+from support.tap import run, test
+
+AHR, AGENT = sys.argv[1], str(Path(sys.argv[2]).resolve())
+FORMATS = ("md", "json", "csv", "txt", "ansi", "html", "events", "cast", "cast3")
+
+
+def rows(a, question):
+    db = sqlite3.connect(f"file:{a.home / 'library.db'}?mode=ro", uri=True)
+    try:
+        return db.execute(question).fetchall()
+    finally:
+        db.close()
+
+
+def without_index(facts):
+    return {k: v for k, v in facts.items() if k not in ("indexed", "lines")}
+
+
+@test
+def events_usage_and_files_have_their_rows():
+    with Runs(AHR, AGENT) as a:
+        a.agent("--messages", "6", "--write", ".", options=("--task", "a task"))
+        a.ok("index", "--all")
+        events = a.events()
+        (told,) = a.json("list")
+        assert rows(a, "SELECT count(*) FROM turns") == [(told["turns"],)]
+        assert told["turns"] == len(events)
+        assert rows(a, "SELECT sum(output_tokens) FROM usage") == [(60,)]
+        paths = {path for path, in rows(a, "SELECT path FROM artifacts")}
+        assert {"file-0", "file-1"} == {Path(p).name for p in paths}, paths
+
+
+@test
+def files_and_index_tell_the_same():
+    with Runs(AHR, AGENT) as a:
+        a.agent("--messages", "6", options=("--role", "DEVELOPER"))
+        a.agent("--messages", "6", "--format", "codex", options=("--agent", "codex"))
+        before, shown = a.json("list"), a.json("show", "DEV-001")
+        a.ok("index", "--all")
+        after = a.json("list")
+        assert [without_index(x) for x in before] == [without_index(x) for x in after]
+        assert without_index(a.json("show", "DEV-001")) == without_index(shown)
+        codex, claude = after
+        assert (claude["agent"], codex["agent"]) == ("claude", "codex")
+        assert claude["model"], claude
+        assert claude["role"] == "DEVELOPER"
+        for one in after:
+            assert one["usage"]["output_tokens"] == 60, one
+        table = a.ok("list").decode()
+        assert "claude" in table, table
+        assert "660" in table, table
+        a.ok("reindex")
+        assert a.json("list") == after
+
+
+@test
+def a_word_behind_the_cut_is_found_and_the_printed_command_works():
+    with Runs(AHR) as a:
+        text = "\n".join(f"line {i}" for i in range(400)) + "\nthe hidden needle\n"
+        agent = a.dir / "agent.jsonl"
+        agent.write_text("\n".join(json.dumps(e) for e in (
+            {"type": "system", "subtype": "init", "session_id": "s", "model": "m"},
+            {"type": "assistant", "message": {"id": "1", "role": "assistant", "content": [
+                {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}]}},
+            {"type": "user", "message": {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "t", "content": text}]}})) + "\n")
+        shown = a.ok("run", "-q", "--agent", "claude", "--", "cat", agent)
+        assert b"needle" not in shown
+        a.ok("index", "--all")
+        (hit,) = json.loads(a.ok("search", "--json", "hidden needle"))
+        assert hit["turn"] == 3, hit
+        line = a.ok("search", "hidden needle").decode()
+        (command,) = [cell for cell in line.split("\t") if cell.startswith("ahr ")]
+        words = shlex.split(command.split("|")[0])
+        assert b"hidden needle" in a.ok(*words[1:]), command
+
+
+@test
+def every_format_is_exported():
+    with Runs(AHR, AGENT) as a:
+        a.agent("--messages", "6", options=("--name", "one"))
+        token = next(e["text"] for e in a.events("one") if e.get("role") == "assistant").split()[-1]
+        for kind in FORMATS:
+            assert token.encode() in a.ok("export", "one", "--format", kind), kind
+
+
+@test
+def renamed_and_deleted_it_leaves_its_project_folder_and_says_so():
+    with Runs(AHR, AGENT) as a:
+        a.agent("--messages", "3")
+        a.ok("rename", "RUN-001", "other")
+        assert a.json("show", "other")["name"] == "other"
+        said = a.run("delete", "--yes", "other").stderr.decode()
+        assert str(a.folder()) in said, said
+        assert a.folder().is_dir()
+        assert a.json("list") == []
+
+
+@test
+def dead_runs_of_a_project_are_recovered_together():
+    with Runs(AHR) as a:
+        for _ in range(3):
+            with a.live() as live:
+                live.say("word")
+                live.until("got word")
+                live.kill()
+        inside = a.project / "src"
+        inside.mkdir()
+        a.ok("recover", "--all", cwd=inside)
+        assert {one["status"] for one in a.json("list")} == {"interrupted"}
+        for name in ("RUN-001", "RUN-002", "RUN-003"):
+            assert a.facts(name)["status"] == "interrupted"
+            assert "Status: crashed" in a.log(1, name)
+            assert "Interrupted: unknown" in a.log(1, name)
+            assert "got word" in a.log(1, name)
+        assert "nothing to recover" in a.run("recover", "--all").stderr.decode()
+
+
+@test
+def a_dead_run_whose_project_is_gone_or_moved_is_recovered():
+    with Runs(AHR) as a:
+        for name in ("gone", "moved"):
+            with a.live("--name", name) as live:
+                live.say("word")
+                live.until("got word")
+                live.kill()
+        shutil.rmtree(a.folder("gone"))
+        moved = a.dir / "moved"
+        a.folder("moved").rename(moved)
+        done = a.run("recover", "--all")
+        assert done.returncode == 0, done
+        assert str(a.folder("gone")).encode() in done.stderr, done
+        assert {one["status"] for one in a.json("list")} == {"interrupted"}
+        for one in a.json("list"):
+            assert b"got word" in a.ok("cat", one["id"])
+        log = moved / "iterations/1.log"
+        a.ok("recover", log)
+        assert "Status: crashed" in log.read_text()
+
+
+@test
+def verify_names_lines_that_are_no_events():
+    with Runs(AHR, AGENT) as a:
+        a.agent("--messages", "3")
+        told = a.verify("RUN-001")
+        assert told["events"] == len(a.events())
+        assert told["bad_event_lines"] == []
+        turns = next(a.home.glob("sessions/*/session.turns.jsonl"))
+        lines = turns.read_text().splitlines()
+        turns.write_text("\n".join([lines[0], "{rubbish", *lines[1:]]) + "\n")
+        told = a.verify("RUN-001", status=4)
+        assert told["bad_event_lines"] == [2]
+        assert told["events"] == len(lines)
+        assert "line 2" in a.run("verify", "RUN-001").stdout.decode()
+
+
+run()
