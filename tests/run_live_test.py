@@ -135,7 +135,7 @@ def files_are_kept_from_inside_of_it_and_noted_as_its_own():
         assert "status 0" in live.until("status"), a.log()
         assert live.end() == 0
         (session,) = a.json("list")
-        (taken,) = a.json("fs", "list", "--all")
+        (taken,) = a.json("fs", "list")
         assert taken["label"] == "here", taken
         assert taken["session"] == session["id"], taken
         a.ok("fs", "restore", taken["commit"], "--into", a.dir / "back")
