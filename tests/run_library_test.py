@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """run_library_test.py -- real runs in the library: indexed, listed, found, changed, recovered.
 
-usage: run_library_test.py AHR STREAM_AGENT
+usage: run_library_test.py AHR STREAM_AGENT [KILL_SHIM]
 """
 
 import json
@@ -14,9 +14,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.real_runs import Runs
-from support.tap import run, test
+from support.tap import Skip, run, test
 
 AHR, AGENT = sys.argv[1], str(Path(sys.argv[2]).resolve())
+SHIM = str(Path(sys.argv[3]).resolve()) if len(sys.argv) > 3 else None
 FORMATS = ("md", "json", "csv", "txt", "ansi", "html", "events", "cast", "cast3")
 
 
@@ -168,6 +169,28 @@ def verify_names_lines_that_are_no_events():
         assert told["bad_event_lines"] == [2]
         assert told["events"] == len(lines)
         assert "line 2" in a.run("verify", "RUN-001").stdout.decode()
+
+
+@test
+def killed_at_any_call_no_name_is_given_twice():
+    if not SHIM:
+        raise Skip("preloading does not go with the sanitizers")
+    with Runs(AHR) as a:
+        names, killed = [], 0
+        for at in range(1, 24):
+            after = {"KILL_AFTER": "1"} if at % 2 else {}
+            before = {path.name for path in a.folder("").glob("RUN-*")}
+            done = a.run("run", "-q", "--", "true", env={"LD_PRELOAD": SHIM, "KILL_AT": str(at), **after})
+            killed += done.returncode < 0
+            names += sorted({path.name for path in a.folder("").glob("RUN-*")} - before)
+            a.ok("run", "-q", "--", "true")
+            new = {path.name for path in a.folder("").glob("RUN-*")} - before - set(names)
+            assert len(new) == 1, (at, new)
+            names += new
+        assert killed > 5, killed
+        assert len(names) == len(set(names)), names
+        numbers = [int(name[4:]) for name in names]
+        assert numbers == sorted(numbers), names
 
 
 run()
