@@ -317,3 +317,18 @@ json_in_pass(struct json_in *in)
             in->p++;
     }
 }
+
+bool
+json_in_is_one(struct view bytes)
+{
+    struct json_in in = { .p = bytes.p, .end = bytes.p + bytes.n };
+    return json_in_skip(&in) && !json_in_peek(&in) && in.p == in.end;
+}
+
+size_t
+json_in_string_end(struct view json, size_t i)
+{
+    while (json.p[i] != '"')
+        i += json.p[i] == '\\' ? 2 : 1;
+    return i + 1;
+}

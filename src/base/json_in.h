@@ -46,5 +46,9 @@ bool json_in_skip(struct json_in *in);
 /* The same for one that was skipped before and is good: only its end is looked for. Stays
  * within the bytes whatever they are. */
 void json_in_pass(struct json_in *in);
+/* Is it one value, with nothing but blanks around it? */
+bool json_in_is_one(struct view bytes);
+/* Of such a value: from behind a string's first quote to behind its last. */
+size_t json_in_string_end(struct view json, size_t i);
 
 #endif

@@ -4,13 +4,6 @@
 #include "base/json.h"
 #include "base/json_in.h"
 
-static bool
-is_json(struct view v)
-{
-    struct json_in in = { .p = v.p, .end = v.p + v.n };
-    return json_in_skip(&in) && !json_in_peek(&in) && in.p == in.end;
-}
-
 /* A string with its quotes. */
 static int
 put_string(struct redact *r, struct view raw, struct buf *out)
@@ -32,15 +25,6 @@ put_string(struct redact *r, struct view raw, struct buf *out)
     return out->failed;
 }
 
-/* Behind a string's first quote: up to behind its last. */
-static size_t
-string_end(struct view json, size_t i)
-{
-    while (json.p[i] != '"')
-        i += json.p[i] == '\\' ? 2 : 1;
-    return i + 1;
-}
-
 static int
 put_strings(struct redact *r, struct view json, struct buf *out)
 {
@@ -52,7 +36,7 @@ put_strings(struct redact *r, struct view json, struct buf *out)
             continue;
         }
         buf_append(out, json.p + start, i - start);
-        start = string_end(json, i + 1);
+        start = json_in_string_end(json, i + 1);
         e = put_string(r, (struct view){ json.p + i, start - i }, out);
         i = start;
     }
@@ -67,5 +51,5 @@ redact_json(struct redact *r, struct view json, struct buf *out)
     struct view v = { masked.p, masked.n };
     if (e < 0)
         return e;
-    return is_json(v) ? put_strings(r, v, out) : buf_append(out, v.p, v.n);
+    return json_in_is_one(v) ? put_strings(r, v, out) : buf_append(out, v.p, v.n);
 }

@@ -102,13 +102,6 @@ mask_stump(struct run_mask *m, struct view text, struct buf *room)
     return (struct view){ room->p, room->n };
 }
 
-static bool
-is_json(struct view v)
-{
-    struct json_in in = { .p = v.p, .end = v.p + v.n };
-    return json_in_skip(&in) && !json_in_peek(&in) && !in.failed;
-}
-
 /* A mask over more than one string would leave what is no JSON: then it is a text. */
 static struct view
 mask_json(struct run_mask *m, struct view json)
@@ -118,7 +111,7 @@ mask_json(struct run_mask *m, struct view json)
     if (!json.n)
         return json;
     int r = redact_json(m->redact, json, &m->json);
-    if (!r && is_json((struct view){ m->json.p, m->json.n }))
+    if (!r && json_in_is_one((struct view){ m->json.p, m->json.n }))
         return (struct view){ m->json.p, m->json.n };
     AUTO(buf) quoted = { .ceiling = RUN_TEXT_MAX };
     struct json j = { .out = &quoted };

@@ -9,15 +9,6 @@ is_digit(uint8_t c)
     return c >= '0' && c <= '9';
 }
 
-/* Behind a string's first quote: up to behind its last. */
-static size_t
-string_end(struct view json, size_t i)
-{
-    while (json.p[i] != '"')
-        i += json.p[i] == '\\' ? 2 : 1;
-    return i + 1;
-}
-
 /* A number: digits, signs, dots and letters. *is_strict: not as 007. */
 static size_t
 number_end(struct view json, size_t i, bool *is_strict)
@@ -48,7 +39,7 @@ put(struct view json, struct buf *out)
     for (size_t i = 0; i < json.n;) {
         uint8_t c = json.p[i];
         if (c == '"') {
-            i = string_end(json, i + 1);
+            i = json_in_string_end(json, i + 1);
         } else if (is_digit(c) || c == '-') {
             i = number_end(json, i, &is_strict);
         } else if (is_blank(c)) {
