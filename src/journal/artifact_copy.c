@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,7 +88,8 @@ read_file(struct making *m, struct redact *redact)
     if (r < 0)
         return why_not(r);
     m->link.is_redacted = m->masked.n != m->bytes.n ||
-                          (m->bytes.n && memcmp(m->masked.p, m->bytes.p, m->bytes.n));
+                          (m->bytes.n &&
+                           memcmp(m->masked.p, m->bytes.p, m->bytes.n) != 0);
     return is_text || !m->link.is_redacted
                ? NULL
                : "it is no text, and something secret is in it";
@@ -121,8 +123,8 @@ choose_name(struct making *m)
     for (unsigned try = 0; try < TRIES; try++) {
         struct stat st;
         buf_clear(&m->name);
-        int r = buf_printf(&m->name, "%04llu-%s",
-                           (unsigned long long)(m->links.highest + 1 + try), last);
+        int r = buf_printf(&m->name, "%04" PRIu64 "-%s", m->links.highest + 1 + try,
+                           last);
         if (r < 0)
             return r;
         if (fstatat(m->fd, buf_str(&m->name), &st, AT_SYMLINK_NOFOLLOW) < 0)

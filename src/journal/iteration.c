@@ -382,7 +382,7 @@ journal_iteration_open(struct journal_iteration **ret, const char *path,
     struct journal_iteration *it = calloc(1, sizeof(*it));
     char *copy = strdup(path);
     int fd = it && copy ? make_file(path, err) : err_code(err, -ENOMEM, "'%s'", path);
-    if (fd < 0) {
+    if (!it || fd < 0) {
         free(it);
         free(copy);
         return fd;

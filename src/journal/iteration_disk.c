@@ -18,10 +18,18 @@ write_at(int fd, const struct iovec *parts, int count, uint64_t at)
     return r < 0 ? -errno : r ? r : -ENOSPC;
 }
 
+static struct iovec
+part_of(const void *p, size_t n)
+{
+    struct iovec part = { .iov_len = n };
+    memcpy(&part.iov_base, &p, sizeof(p)); /* it is not written to */
+    return part;
+}
+
 static ssize_t
 write_bytes(int fd, const void *p, size_t n, uint64_t at)
 {
-    struct iovec part = { .iov_base = (void *)(uintptr_t)p, .iov_len = n };
+    struct iovec part = part_of(p, n);
     return write_at(fd, &part, 1, at);
 }
 
@@ -32,11 +40,9 @@ write_text(struct journal_disk *d, struct view text, bool is_ended, size_t from)
     struct iovec parts[2];
     int count = 0;
     if (from < text.n)
-        parts[count++] = (struct iovec){ .iov_base = (void *)(uintptr_t)(text.p + from),
-                                         .iov_len = text.n - from };
+        parts[count++] = part_of(text.p + from, text.n - from);
     if (!is_ended)
-        parts[count++] = (struct iovec){ .iov_base = (void *)(uintptr_t) "\n",
-                                         .iov_len = 1 };
+        parts[count++] = part_of("\n", 1);
     return write_at(d->fd, parts, count, d->end + from);
 }
 
