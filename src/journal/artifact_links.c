@@ -16,15 +16,6 @@ journal_links_release(struct journal_links *l)
     buf_release(&l->last_copy);
 }
 
-static void
-take_text(struct view raw, struct buf *out)
-{
-    struct json_in in = { .p = raw.p, .end = raw.p + raw.n };
-    buf_clear(out);
-    if (json_in_peek(&in) != '"' || !json_in_str(&in, out) || out->failed)
-        buf_clear(out);
-}
-
 /* A copy's name is used to open it: it stays in its folder. */
 static bool
 is_copy_name(struct buf *name)
@@ -56,16 +47,16 @@ read_entry(struct journal_links *l, struct view entry, struct view path)
     while (journal_members_next(&m)) {
         const char *key = buf_str(&m.key);
         if (!strcmp(key, "copy")) {
-            take_text(m.value, &copy);
+            journal_member_text(m.value, &copy);
         } else if (!strcmp(key, "bytes")) {
             (void)num_parse(m.value, UINT64_MAX, &bytes);
         } else if (!strcmp(key, "path")) {
-            take_text(m.value, &text);
+            journal_member_text(m.value, &text);
             is_path = text.n == path.n && !memcmp(buf_str(&text), path.p, path.n);
         } else if (!strcmp(key, "why")) {
             is_old = m.value.n && m.value.p[0] == '"';
         } else if (!strcmp(key, "action")) {
-            take_text(m.value, &text);
+            journal_member_text(m.value, &text);
             is_deleted = !strcmp(buf_str(&text), "deleted");
         }
     }

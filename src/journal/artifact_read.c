@@ -24,15 +24,6 @@ entry_release(struct entry *e)
         buf_release(&e->text[i]);
 }
 
-static void
-take_text(struct view raw, struct buf *out)
-{
-    struct json_in in = { .p = raw.p, .end = raw.p + raw.n };
-    buf_clear(out);
-    if (json_in_peek(&in) != '"' || !json_in_str(&in, out) || out->failed)
-        buf_clear(out);
-}
-
 static int
 tell(struct view object, journal_artifact_told_fn fn, void *ctx)
 {
@@ -43,7 +34,7 @@ tell(struct view object, journal_artifact_told_fn fn, void *ctx)
         const char *key = buf_str(&m.key);
         for (size_t i = 0; i < TEXTS; i++)
             if (!strcmp(keys[i], key))
-                take_text(m.value, &e.text[i]);
+                journal_member_text(m.value, &e.text[i]);
         if (!strcmp(key, "bytes"))
             (void)num_parse(m.value, UINT64_MAX, &t.bytes);
         if (!strcmp(key, "redacted"))

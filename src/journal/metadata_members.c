@@ -34,6 +34,15 @@ journal_members_release(struct journal_members *m)
 }
 
 void
+journal_member_text(struct view value, struct buf *ret)
+{
+    struct json_in in = { .p = value.p, .end = value.p + value.n };
+    buf_clear(ret);
+    if (json_in_peek(&in) != '"' || !json_in_str(&in, ret) || ret->failed)
+        buf_clear(ret);
+}
+
+void
 journal_names_add(struct buf *names, const char *name)
 {
     size_t count = 0;

@@ -21,6 +21,8 @@ struct journal_members {
  * in.failed. Zeroed but for `in` it is ready for use. */
 bool journal_members_next(struct journal_members *m);
 void journal_members_release(struct journal_members *m);
+/* A value that is a string, without escapes; what is none is an empty one. */
+void journal_member_text(struct view value, struct buf *ret);
 
 enum { JOURNAL_NAMES_MAX = 4096 }; /* each is compared with all */
 
