@@ -220,6 +220,14 @@ check_has(char *text, const char *want, bool is_wanted)
     free(text);
 }
 
+static void
+check_shown(struct kit *k, const char *want)
+{
+    char *text = shown(k);
+    assert_string_equal(text, want);
+    free(text);
+}
+
 /* -- order -- */
 
 static void
@@ -229,7 +237,7 @@ what_is_shown_is_in_all_files_before(void **state)
     struct kit *k = begin((struct run_options){ 0 });
     hear(k, "one\n");
     assert_string_equal(buf_str(&calls), "turns io log tape screen ");
-    check_has(shown(k), "one\n", true);
+    check_shown(k, "one\n");
     leave(k);
 }
 
@@ -242,7 +250,7 @@ a_piece_is_in_the_files_before_it_is_shown(void **state)
     assert_string_equal(buf_str(&calls), "");
     run_flow_tick(&k->flow);
     assert_string_equal(buf_str(&calls), "io log tape screen ");
-    check_has(shown(k), "part", true);
+    check_shown(k, "part");
     check_has(content(LOG), "\npart\n", true);
     leave(k);
 }
@@ -295,7 +303,7 @@ a_file_that_takes_nothing_is_told_once_and_costs_nothing_else(void **state)
     hear(k, "one\n");
     hear(k, "two\n");
     assert_int_equal(k->said, 1);
-    check_has(shown(k), "one\ntwo\n", true);
+    check_shown(k, "one\ntwo\n");
     check_has(content(LOG), "one\ntwo\n", true);
     full_place = NULL;
     run_keep_tick(&k->keep);
@@ -418,7 +426,7 @@ pieces_and_their_whole_are_shown_once(void **state)
     pass_time(k);
     hear(k, WHOLE("m", "Hello my friend"));
     end(k);
-    check_has(shown(k), "Hello my friend\n", true);
+    check_shown(k, "Hello my friend\n");
     check_has(content(LOG), "\nHello my friend\n", true);
     check_has(turns(k), "\"text\":\"Hello my friend\"", true);
     check_has(turns(k), "\"text\":\"Hello \"", false);
@@ -468,6 +476,36 @@ a_secret_that_was_cut_off_is_not_told(void **state)
     check_has(content(IO), stump, false);
     check_has(content(LOG), stump, false);
     check_has(turns(k), stump, false);
+    leave(k);
+}
+
+static void
+a_line_that_ends_in_a_stump_of_a_secret_is_shown_without_it(void **state)
+{
+    (void)state;
+    AUTO(buf) line = { 0 };
+    struct kit *k = begin((struct run_options){ 0 });
+    char stump[31] = "";
+    memcpy(stump, secret(), sizeof(stump) - 1);
+    buf_printf(&line, "the token is %s", stump);
+    hear(k, buf_str(&line));
+    end(k);
+    check_has(shown(k), stump, false);
+    check_has(turns(k), stump, false);
+    leave(k);
+}
+
+static void
+what_is_held_of_a_message_is_no_part_of_the_next(void **state)
+{
+    (void)state;
+    struct kit *k = begin((struct run_options){ .agent = TURN_CLAUDE });
+    hear(k, PIECE("m", "the key is ghp_abcdefgh"));
+    pass_time(k);
+    hear(k, PIECE("n", "Good morning to you"));
+    pass_time(k);
+    end(k);
+    check_has(content(LOG), "\nGood morning to you\n", true);
     leave(k);
 }
 
@@ -538,7 +576,7 @@ a_line_goes_on_where_its_piece_ended_and_the_next_is_whole(void **state)
     run_flow_tick(&k->flow);
     hear(k, "whole\nnext line\n");
     end(k);
-    check_has(shown(k), "part whole\nnext line\n", true);
+    check_shown(k, "part whole\nnext line\n");
     check_has(turns(k), "\"text\":\"part whole\"", true);
     leave(k);
 }
@@ -575,6 +613,8 @@ main(void)
         KIT_IN_DIR(a_whole_that_is_another_is_shown_beside_its_pieces),
         KIT_IN_DIR(pieces_without_a_whole_are_a_turn_that_was_interrupted),
         KIT_IN_DIR(a_secret_that_was_cut_off_is_not_told),
+        KIT_IN_DIR(a_line_that_ends_in_a_stump_of_a_secret_is_shown_without_it),
+        KIT_IN_DIR(what_is_held_of_a_message_is_no_part_of_the_next),
         KIT_IN_DIR(many_pieces_do_not_wait),
         KIT_IN_DIR(a_sequence_that_a_message_leaves_open_does_not_eat_the_next),
         KIT_IN_DIR(another_event_stands_behind_what_has_come_of_a_message),
