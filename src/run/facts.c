@@ -4,7 +4,7 @@
  * the library.
  *
  * Others may add artifacts to metadata.json meanwhile (`ahr artifact add`): what is
- * listed there stays listed.
+ * listed there stays listed (journal_metadata_write).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -104,45 +104,16 @@ or_none(struct buf *b)
     return b->n ? buf_str(b) : NULL;
 }
 
-static bool
-has_path(struct view list, const char *path)
-{
-    const char *at = (const char *)list.p, *end = at + list.n;
-    for (; at < end; at += strlen(at) + 1)
-        if (!strcmp(at, path))
-            return true;
-    return false;
-}
-
-/* Ours, and those that others have listed. */
-static void
-list_artifacts(struct run_keep *k, const char *path, struct buf *ret)
-{
-    struct journal_told told = { 0 };
-    struct err ignored;
-    struct view ours = { 0 };
-    if (k->artifacts)
-        ours = journal_artifacts_list(k->artifacts);
-    if (!journal_metadata_read(path, &told, &ignored) && told.artifacts.n) {
-        const char *at = (const char *)told.artifacts.p, *end = at + told.artifacts.n;
-        for (; at < end; at += strlen(at) + 1)
-            if (!ours.n || !has_path(ours, at))
-                buf_append(ret, at, strlen(at) + 1);
-    }
-    journal_told_release(&told);
-    if (ours.n)
-        buf_append(ret, ours.p, ours.n);
-}
-
 static int
 write_project(struct run_keep *k, bool is_last, struct err *err)
 {
     struct run_facts *f = &k->facts;
     const struct run_options *o = k->opt;
     AUTO(buf) path = { 0 };
-    AUTO(buf) artifacts = { 0 };
+    struct view artifacts = { 0 };
     journal_project_path(&k->project, "metadata.json", &path);
-    list_artifacts(k, buf_str(&path), &artifacts);
+    if (k->artifacts)
+        artifacts = journal_artifacts_list(k->artifacts);
     struct journal_metadata m = {
         .id = k->id,
         .name = k->project.name,
@@ -159,7 +130,7 @@ write_project(struct run_keep *k, bool is_last, struct err *err)
         .cmd_count = f->cmd_count,
         .context_files = o->context_files,
         .context_count = o->context_count,
-        .artifacts = { artifacts.p, artifacts.n },
+        .artifacts = artifacts,
         .created_at_ns = k->clock.real_ns,
         .completed_at_ns = f->ended_at_ns,
         .pid = f->ended_at_ns ? 0 : getpid(),
