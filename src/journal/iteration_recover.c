@@ -119,7 +119,7 @@ static int
 recover(int fd, const char *path, const struct stat *st, struct err *err)
 {
     uint8_t bytes[JOURNAL_HEAD_MAX];
-    struct journal_head h;
+    struct journal_head h = { 0 };
     ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
     if (n < 0)
         return err_sys(err, "cannot read the log '%s'", path);
@@ -141,7 +141,7 @@ recover(int fd, const char *path, const struct stat *st, struct err *err)
 int
 journal_iteration_recover(const char *path, struct err *err)
 {
-    struct stat st;
+    struct stat st = { 0 };
     int fd = open_log(path, &st, err);
     if (fd < 0)
         return fd;

@@ -43,7 +43,7 @@ int
 journal_log_look(struct journal_log *l)
 {
     uint8_t bytes[JOURNAL_HEAD_MAX];
-    struct journal_head head;
+    struct journal_head head = { 0 };
     ssize_t n = pread(l->fd, bytes, sizeof(bytes), 0);
     int r = n < 0 ? -errno : journal_head_read((struct view){ bytes, (size_t)n }, &head);
     if (r < 0)

@@ -64,7 +64,7 @@ static int
 mend_io_held(int fd)
 {
     struct stat st;
-    off_t start;
+    off_t start = 0;
     if (fstat(fd, &st) < 0)
         return -errno;
     int r = last_line(fd, st.st_size, &start);
