@@ -9,6 +9,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 
 from support.ahr import Ahr
 from support.tap import run, test
@@ -211,6 +212,63 @@ def an_interrupted_run_is_aborted():
         assert child.returncode == 130
         assert facts(a)["status"] == "aborted"
         assert "Interrupted: SIGINT" in log(a)
+
+
+@test
+def an_interrupted_run_has_no_further_iteration():
+    with Ahr(BINARY) as a:
+        child = a.popen("run", "--iterations", "3", "--", "sh", "-c",
+                        "trap 'exit 0' INT; echo up; while :; do sleep .05; done",
+                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                        stderr=subprocess.DEVNULL)
+        assert child.stdout.readline() == b"up\n"
+        child.send_signal(signal.SIGINT)
+        assert b"up" not in child.communicate()[0]
+        assert child.returncode == 0
+        assert facts(a)["status"] == "aborted"
+        assert facts(a)["iterations"] == 1
+
+
+@test
+def a_second_signal_ends_what_the_first_does_not():
+    with Ahr(BINARY) as a:
+        child = a.popen("run", "--", "sh", "-c",
+                        "trap 'echo int' INT; trap 'echo term' TERM; echo up; "
+                        "while :; do sleep .05; done",
+                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                        stderr=subprocess.DEVNULL)
+        wanted = [(b"up\n", signal.SIGINT), (b"int\n", signal.SIGINT), (b"term\n", None)]
+        for line, signo in wanted:
+            while (said := child.stdout.readline()) != line:
+                assert said.startswith(b"[stderr]"), said
+            time.sleep(0.25)  # two within a moment are one request
+            if signo:
+                child.send_signal(signo)
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=4)  # SIGKILL comes now, not after its time of grace
+        assert child.returncode == 137
+        assert facts(a)["signal"] == "INT"
+
+
+@test
+def the_last_line_needs_no_newline():
+    with Ahr(BINARY) as a:
+        done = sh(a, "printf 'no end'; printf 'none either' >&2", "-q")
+        assert b"no end\n" in done.stdout
+        assert b"[stderr] none either\n" in done.stdout
+        assert "no end\n" in log(a)
+        assert "[stderr] none either\n" in log(a)
+
+
+@test
+def a_prompt_in_the_arguments_is_the_first_turn():
+    with Ahr(BINARY) as a:
+        agent = a.dir / "claude"
+        agent.write_text("#!/bin/sh\necho '{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}'\n")
+        agent.chmod(0o755)
+        a.run("run", "-q", "--", agent, "-p", "do it", "--output-format", "stream-json")
+        assert io(a)[0]["direction"] == "in"
+        assert io(a)[0]["content"] == "do it"
 
 
 @test
