@@ -144,7 +144,7 @@ run_mask_event(struct run_mask *m, const struct turn_event *e)
 int
 run_lines_init(struct run_lines *l, struct redact *redact)
 {
-    *l = (struct run_lines){ .line.ceiling = 4 * RUN_LINE_MAX };
+    *l = (struct run_lines){ .line.ceiling = (size_t)4 * RUN_LINE_MAX };
     return redact_stream_new(&l->stream, redact, &(struct redact_options){ 0 });
 }
 

@@ -84,7 +84,8 @@ run_message_commit(struct run_flow *f)
 static bool
 rest_of_stump(struct run_message *m, struct view masked)
 {
-    if (masked.n < m->shown.n || (m->shown.n && memcmp(masked.p, m->shown.p, m->shown.n)))
+    if (masked.n < m->shown.n ||
+        (m->shown.n && memcmp(masked.p, m->shown.p, m->shown.n) != 0))
         return true; /* what is held is not shown at all */
     return buf_append(&m->shown, masked.p + m->shown.n, masked.n - m->shown.n) == 0;
 }
