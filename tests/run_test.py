@@ -12,6 +12,7 @@ import sys
 import time
 
 from support.ahr import Ahr
+from support.processes import wait_for
 from support.tap import run, test
 
 BINARY = sys.argv[1]
@@ -248,6 +249,47 @@ def a_second_signal_ends_what_the_first_does_not():
         child.communicate(timeout=4)  # SIGKILL comes now, not after its time of grace
         assert child.returncode == 137
         assert facts(a)["signal"] == "INT"
+
+
+@test
+def a_signal_that_is_ignored_stays_ignored():
+    with Ahr(BINARY) as a:
+        child = a.popen("run", "-q", "--", "sh", "-c", "echo up; read x; echo $x",
+                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        assert child.stdout.readline() == b"up\n"
+        child.send_signal(signal.SIGHUP)
+        assert child.communicate(b"still here\n")[0].endswith(b"still here\n")
+        assert child.returncode == 0
+        assert facts(a)["status"] == "completed"
+
+
+@test
+def facts_are_written_as_they_change():
+    with Ahr(BINARY) as a:
+        (a.dir / "s").write_text('{"type":"system","subtype":"init","session_id":"s","model":"m"}\n')
+        child = a.popen("run", "-q", "--", "sh", "-c", "cat s; read x", stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert child.stdout.readline() == b"[session] s model=m\n"
+        wait_for(lambda: facts(a)["model"] == "m")
+        assert facts(a)["status"] == "active"
+        child.communicate(b"\n")
+        assert facts(a)["status"] == "completed"
+
+
+@test
+def what_goes_in_is_on_disk_before_the_command_has_it():
+    with Ahr(BINARY) as a:
+        done = sh(a, "read x; cat .ahr/sessions/RUN-001/io.log", "-q", input=b"hello\n")
+        assert b'"direction":"in","content":"hello"' in done.stdout, done.stdout
+
+
+@test
+def the_command_knows_its_run_and_not_the_one_around():
+    with Ahr(BINARY) as a:
+        done = sh(a, "echo $AHR_SESSION $AHR_RUN_DIR ${AHR_IPC-none}", "-q",
+                  env={"AHR_SESSION": "another", "AHR_IPC": "/another"})
+        assert done.stdout.decode().split() == [facts(a)["id"], str(project(a)), "none"]
 
 
 @test
