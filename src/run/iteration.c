@@ -292,7 +292,7 @@ run_iteration(struct run *r)
     r->flow.iteration = run_keep_begin(&r->keep);
     char **argv = make_argv(r, r->flow.iteration, &text);
     int e = argv ? 0 : err_code(&err, -ENOMEM, "cannot run");
-    if (!e) {
+    if (argv) {
         tell_prompt(r, argv);
         e = start(r, argv, &err);
     }
