@@ -47,6 +47,14 @@ clock_mono_ns(void)
 }
 
 uint64_t
+clock_left_ms(uint64_t due_ns, uint64_t now_ns)
+{
+    if (due_ns == UINT64_MAX)
+        return UINT64_MAX;
+    return due_ns <= now_ns ? 0 : (due_ns - now_ns + 999999) / 1000000;
+}
+
+uint64_t
 clock_id(void)
 {
     return read_ns(CLOCK_REALTIME) / 1000;

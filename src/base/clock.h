@@ -23,6 +23,9 @@ uint64_t clock_now_ns(const struct clock *c);
 int64_t clock_step_ns(const struct clock *c, int64_t *base_ns);
 /* Monotonic time for intervals and deadlines; no relation to stamps. */
 uint64_t clock_mono_ns(void);
+/* How many ms there are until then, rounded up; 0 when it has passed. UINT64_MAX, never,
+ * stays that. Both by the same clock. */
+uint64_t clock_left_ms(uint64_t due_ns, uint64_t now_ns);
 /* A number for something that is made now, by whomever: microseconds since 1970, so that
  * there is no counter to share, and below 2^53. */
 uint64_t clock_id(void);

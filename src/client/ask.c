@@ -31,8 +31,7 @@ static int
 wait_until(int fd, short events, uint64_t deadline_ns)
 {
     for (;;) {
-        uint64_t now = clock_mono_ns();
-        uint64_t left_ms = deadline_ns > now ? (deadline_ns - now + 999999) / 1000000 : 0;
+        uint64_t left_ms = clock_left_ms(deadline_ns, clock_mono_ns());
         int ms = deadline_ns == NEVER ? -1 : left_ms > INT_MAX ? INT_MAX : (int)left_ms;
         struct pollfd p = { .fd = fd, .events = events };
         int n = poll(&p, 1, ms);

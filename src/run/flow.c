@@ -245,9 +245,8 @@ run_flow_trim(struct run_flow *f)
 static uint64_t
 left_ms(const struct run_flow *f, uint64_t since_ns)
 {
-    uint64_t due_ns = since_ns + (uint64_t)f->opt->flush_ms * 1000000;
-    uint64_t now_ns = clock_mono_ns();
-    return due_ns <= now_ns ? 0 : (due_ns - now_ns + 999999) / 1000000;
+    return clock_left_ms(since_ns + (uint64_t)f->opt->flush_ms * 1000000,
+                         clock_mono_ns());
 }
 
 static uint64_t

@@ -80,11 +80,9 @@ run_iteration_due_ms(const struct run *r)
 {
     if (!r->is_running || !r->has_exited)
         return UINT64_MAX;
-    uint64_t now_ns = clock_mono_ns();
     uint64_t quiet_ns = r->heard_at_ns + DRAIN_QUIET_MS * 1000000ULL;
     uint64_t late_ns = r->exit_at_ns + DRAIN_MAX_MS * 1000000ULL;
-    uint64_t due_ns = quiet_ns < late_ns ? quiet_ns : late_ns;
-    return due_ns <= now_ns ? 0 : (due_ns - now_ns) / 1000000 + 1;
+    return clock_left_ms(quiet_ns < late_ns ? quiet_ns : late_ns, clock_mono_ns());
 }
 
 /* The command is gone: has somebody else its output? What it has left in its pipes is

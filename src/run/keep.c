@@ -297,14 +297,6 @@ run_keep_tick(struct run_keep *k)
         run_keep_trouble(k, RUN_LIBRARY, &err);
 }
 
-static uint64_t
-until_ms(uint64_t due_ns, uint64_t now_ns)
-{
-    return due_ns == UINT64_MAX ? UINT64_MAX
-           : due_ns <= now_ns   ? 0
-                                : (due_ns - now_ns + 999999) / 1000000;
-}
-
 uint64_t
 run_keep_due_ms(const struct run_keep *k)
 {
@@ -312,9 +304,9 @@ run_keep_due_ms(const struct run_keep *k)
     uint64_t due = is_owed ? RETRY_MS : UINT64_MAX;
     uint64_t log = UINT64_MAX, tape = UINT64_MAX;
     if (k->log)
-        log = until_ms(journal_iteration_due_ns(k->log), clock_mono_ns());
+        log = clock_left_ms(journal_iteration_due_ns(k->log), clock_mono_ns());
     if (k->tape)
-        tape = until_ms(tape_writer_due_ns(k->tape), run_keep_now_ns(k));
+        tape = clock_left_ms(tape_writer_due_ns(k->tape), run_keep_now_ns(k));
     due = log < due ? log : due;
     return tape < due ? tape : due;
 }

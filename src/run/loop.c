@@ -116,8 +116,7 @@ tell_news(void *ctx)
 static uint64_t
 left_ms(uint64_t since_ns, uint64_t ms)
 {
-    uint64_t due_ns = since_ns + ms * 1000000, now_ns = clock_mono_ns();
-    return due_ns <= now_ns ? 0 : (due_ns - now_ns + 999999) / 1000000;
+    return clock_left_ms(since_ns + ms * 1000000, clock_mono_ns());
 }
 
 static uint64_t

@@ -376,6 +376,17 @@ a_value_that_is_known_is_passed_to_where_it_was_skipped(void **state)
 }
 
 static void
+a_wait_is_rounded_up_and_may_be_for_ever(void **state)
+{
+    (void)state;
+    assert_int_equal(clock_left_ms(5000001, 3000000), 3);
+    assert_int_equal(clock_left_ms(5000000, 3000000), 2);
+    assert_int_equal(clock_left_ms(3000000, 3000000), 0);
+    assert_int_equal(clock_left_ms(1, 3000000), 0);
+    assert_true(clock_left_ms(UINT64_MAX, 3000000) == UINT64_MAX);
+}
+
+static void
 the_clock_runs_forward_beside_the_wall_clock(void **state)
 {
     (void)state;
@@ -574,6 +585,7 @@ main(void)
         cmocka_unit_test(json_that_is_none_is_refused_and_odd_texts_are_told),
         cmocka_unit_test(odd_bytes_are_told_wherever_they_stand_in_a_string),
         cmocka_unit_test(a_value_that_is_known_is_passed_to_where_it_was_skipped),
+        cmocka_unit_test(a_wait_is_rounded_up_and_may_be_for_ever),
         cmocka_unit_test(the_clock_runs_forward_beside_the_wall_clock),
         cmocka_unit_test(errors_name_the_thing_and_the_reason),
         cmocka_unit_test(paths_are_taken_apart),
