@@ -431,6 +431,57 @@ a_folder_that_takes_no_files_is_named(void **state)
     assert_non_null(strstr(err.text, "locked/1.log"));
 }
 
+static void
+a_line_that_does_not_fit_leaves_the_piece_before_it_a_whole_line(void **state)
+{
+    (void)state;
+    AUTO(buf) all = { 0 };
+    struct journal_head head;
+    struct journal_iteration *it = begin();
+    assert_int_equal(journal_iteration_append(it, text("piece")), 0);
+    disk.room = JOURNAL_HEAD + 10;
+    assert_int_equal(journal_iteration_append(it, text(" of a line\n")), -ENOSPC);
+    look(&all, &head);
+    assert_string_equal((char *)all.p + head.size, "piece\n");
+    disk.room = -1;
+    assert_int_equal(journal_iteration_complete(it, 0, 1), 0);
+    journal_iteration_close(it);
+    look(&all, &head);
+    assert_string_equal((char *)all.p + head.size, "piece of a line\n");
+}
+
+/* What is left when the calls behind the first `good` ones of its end fail. */
+static int
+end_after(int good, struct journal_head *ret_head, struct buf *ret_all)
+{
+    struct journal_iteration *it;
+    unlink(LOG);
+    disk.at = 0;
+    assert_int_equal(journal_iteration_open(&it, LOG, 1, 60000, NULL), 0);
+    assert_int_equal(journal_iteration_append(it, text("rest")), 0);
+    disk.at = disk.calls + good + 1;
+    disk.times = 1000;
+    disk.code = EIO;
+    int r = journal_iteration_complete(it, 0, 1);
+    journal_iteration_close(it);
+    look(ret_all, ret_head);
+    return r;
+}
+
+static void
+a_log_tells_of_its_end_when_all_of_it_is_there(void **state)
+{
+    (void)state;
+    AUTO(buf) all = { 0 };
+    struct journal_head head;
+    assert_int_equal(end_after(1, &head, &all), -EIO);
+    assert_int_equal(head.status, JOURNAL_IN_PROGRESS);
+    assert_string_equal((char *)all.p + head.size, "rest\n");
+    assert_int_equal(end_after(2, &head, &all), -EIO); /* and it is synced */
+    assert_int_equal(head.status, JOURNAL_COMPLETED);
+    assert_int_equal(end_after(3, &head, &all), 0);
+}
+
 int
 main(void)
 {
@@ -445,6 +496,8 @@ main(void)
         ON_DISK(a_log_that_is_removed_is_told_of_and_goes_on),
         ON_DISK(a_log_that_was_cut_has_a_head_again),
         ON_DISK(a_folder_that_takes_no_files_is_named),
+        ON_DISK(a_line_that_does_not_fit_leaves_the_piece_before_it_a_whole_line),
+        ON_DISK(a_log_tells_of_its_end_when_all_of_it_is_there),
     };
     return cmocka_run_group_tests_name("iteration_disk", tests, NULL, NULL);
 }
