@@ -185,6 +185,20 @@ what_the_result_says_counts(void **state)
 }
 
 static void
+what_a_tool_writes_into_the_runs_own_folder_is_no_artifact(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    call(&f, "1", "Write", "{\"file_path\":\"run/io.log\"}");
+    write_file("run/io.log", "x");
+    assert_int_equal(result(&f, "1", "", false), 0);
+    assert_string_equal(buf_str(&f.told), "");
+    assert_false(is_there("run/artifacts"));
+    stop(&f);
+}
+
+static void
 only_what_changed_is_copied_again(void **state)
 {
     (void)state;
@@ -288,6 +302,7 @@ main(void)
         cmocka_unit_test(tools_tell_what_they_write),
         KIT_IN_DIR(a_file_is_an_artifact_when_its_call_has_succeeded),
         KIT_IN_DIR(what_the_result_says_counts),
+        KIT_IN_DIR(what_a_tool_writes_into_the_runs_own_folder_is_no_artifact),
         KIT_IN_DIR(only_what_changed_is_copied_again),
         KIT_IN_DIR(what_is_no_plain_file_is_listed_and_not_copied),
         KIT_IN_DIR(a_file_too_large_is_not_copied),
