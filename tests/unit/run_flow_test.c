@@ -582,6 +582,21 @@ a_line_goes_on_where_its_piece_ended_and_the_next_is_whole(void **state)
 }
 
 static void
+a_character_that_is_cut_waits_for_its_rest(void **state)
+{
+    (void)state;
+    struct kit *k = begin((struct run_options){ 0 });
+    hear(k, "ab\xf0\x9f\x98");
+    run_flow_tick(&k->flow);
+    check_shown(k, "ab");
+    hear(k, "\x80 c\n");
+    end(k);
+    check_shown(k, "\xf0\x9f\x98\x80 c\n");
+    check_has(content(IO), "base64", false);
+    leave(k);
+}
+
+static void
 only_a_whole_message_of_the_assistant_ends_the_iterations(void **state)
 {
     (void)state;
@@ -620,6 +635,7 @@ main(void)
         KIT_IN_DIR(another_event_stands_behind_what_has_come_of_a_message),
         KIT_IN_DIR(a_line_of_stderr_that_does_not_end_is_shown_in_time_and_at_the_end),
         KIT_IN_DIR(a_line_goes_on_where_its_piece_ended_and_the_next_is_whole),
+        KIT_IN_DIR(a_character_that_is_cut_waits_for_its_rest),
         KIT_IN_DIR(only_a_whole_message_of_the_assistant_ends_the_iterations),
     };
     return cmocka_run_group_tests_name("run_flow", tests, NULL, NULL);
