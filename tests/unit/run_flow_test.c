@@ -154,6 +154,10 @@ leave(struct kit *k)
 {
     full_place = NULL;
     screen_fd = -1;
+    if (k->keep.tape) { /* it has not ended */
+        run_keep_end(&k->keep, 0, 1, NULL, NULL);
+        run_keep_discard(&k->keep);
+    }
     int given_fd = k->out.given_fd;
     pty_output_close(&k->out);
     close(given_fd);
