@@ -98,8 +98,10 @@ open_library(struct run_keep *k, const uint8_t *uuid, void (*on_news)(void *ctx)
     int r = session_folder_make(&k->folder, k->opt->home, k->id, NULL, &err);
     if (!r) {
         r = open_tape(k, uuid, on_news, ctx, &err);
-        if (r < 0)
+        if (r < 0) {
             session_folder_discard(&k->folder);
+            session_folder_release(&k->folder);
+        }
     }
     k->has_folder = !r;
     if (!r)
@@ -448,8 +450,10 @@ run_keep_discard(struct run_keep *k)
     if (k->tape)
         (void)tape_writer_finish(k->tape, run_keep_now_ns(k), &st, &ignored);
     k->tape = NULL;
-    if (k->has_folder)
+    if (k->has_folder) {
         session_folder_discard(&k->folder);
+        session_folder_release(&k->folder);
+    }
     k->has_folder = false;
 }
 
