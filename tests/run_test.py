@@ -53,6 +53,26 @@ def text_is_shown_and_kept_in_order():
 
 
 @test
+def metadata_has_what_the_seed_names():
+    with Ahr(BINARY) as a:
+        inner = f"{a.binary} run -q --role DEVELOPER -- true"
+        sh(a, inner, "-q", "--name", "MANAGER-main", "--task", "all of it", "--context-file", "a.md")
+        sh(a, "true", "-q", "--parent", "MANAGER-main", "--role", "ARCHITECT")
+        manager = facts(a, "MANAGER-main")
+        assert list(manager)[:11] == [
+            "session_id", "role", "status", "created_at", "completed_at", "parent_session", "task",
+            "context_files", "artifacts_produced", "pid", "exit_code"], manager
+        assert manager["session_id"] == "MANAGER-main"
+        assert manager["task"] == "all of it"
+        assert manager["context_files"] == ["a.md"]
+        assert manager["parent_session"] is None
+        assert manager["pid"] > 1
+        assert manager["pid_start"] > 0
+        assert facts(a, "DEV-001")["parent_session"] == "MANAGER-main"
+        assert facts(a, "ARCH-002")["parent_session"] == "MANAGER-main"
+
+
+@test
 def stderr_stands_where_it_came():
     with Ahr(BINARY) as a:
         done = sh(a, "echo a; sleep .02; echo b >&2; sleep .02; echo c", "-q")

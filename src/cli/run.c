@@ -91,22 +91,27 @@ check_context(const struct cli_list *files, struct err *err)
     return 0;
 }
 
+struct parent {
+    struct library_found found;
+    struct session_facts facts;
+};
+
 static int
-find_parent(const char *parent, struct library_found *found, const char **ret,
-            struct err *err)
+find_parent(const char *given, struct parent *p, struct run_options *opt, struct err *err)
 {
     const char *around = getenv("AHR_SESSION");
     struct err why;
-    if (!parent) {
-        *ret = around && session_id_is(around) ? around : NULL;
+    if (!given && !(around && session_id_is(around)))
         return 0;
-    }
-    int r = library_find_by_files(found, parent, &why);
-    if (r < 0)
+    int r = library_find_by_files(&p->found, given ? given : around, &why);
+    if (r < 0 && given)
         return err_set(err, r, "--parent: %.400s", why.text);
-    if (!found->id[0])
-        return err_set(err, ERR_USAGE, "--parent '%s' is a file, not a session", parent);
-    *ret = found->id;
+    if (given && !p->found.id[0])
+        return err_set(err, ERR_USAGE, "--parent '%s' is a file, not a session", given);
+    opt->parent = given ? p->found.id : around;
+    if (!r && !session_meta_read(buf_str(&p->found.meta_path), &p->facts, NULL) &&
+        p->facts.name[0])
+        opt->parent_name = p->facts.name;
     return 0;
 }
 
@@ -160,7 +165,7 @@ static int
 run_with(struct told *t, const char *home, char **argv, struct err *err)
 {
     const struct args *a = t->args;
-    struct library_found found = { 0 };
+    struct parent parent = { 0 };
     struct run_result done = { 0 };
     char root[PATH_MAX];
     struct run_options opt = {
@@ -192,12 +197,12 @@ run_with(struct told *t, const char *home, char **argv, struct err *err)
     if (!r)
         r = check_context(&a->context_files, err);
     if (!r)
-        r = find_parent(a->parent, &found, &opt.parent, err);
+        r = find_parent(a->parent, &parent, &opt, err);
     if (!r)
         r = run_session(&opt, &done, err);
     if (!r)
         conclude(t, &done);
-    library_found_release(&found);
+    library_found_release(&parent.found);
     return r < 0 ? r : done.exit_status;
 }
 

@@ -3,10 +3,10 @@
  * metadata.h -- metadata.json: what is known of a run (seed 001), replaced whole.
  *
  * The seed's fields: session_id (the name), role, status, created_at, completed_at,
- * parent_session, task, context_files, artifacts_produced, pid, exit_code; and beside
- * them id (of the library), pid_start (when that process began, so that a number that was
- * used again is not taken for it), signal, cmd, cwd, agent, agent_session_id, model,
- * iterations, resumed_from, usage{…}.
+ * parent_session (its name, else its id), task, context_files, artifacts_produced, pid,
+ * exit_code; and beside them id (of the library), pid_start (when that process began, so
+ * that a number that was used again is not taken for it), signal, cmd, cwd, agent,
+ * agent_session_id, model, iterations, resumed_from, usage{…}.
  */
 #ifndef JOURNAL_METADATA_H
 #define JOURNAL_METADATA_H

@@ -23,6 +23,7 @@ struct run_options {
     const char *root;                 /* the project's folder, absolute */
     const char *name, *role, *task;   /* NULL: none */
     const char *parent;               /* the library's id; NULL: none */
+    const char *parent_name;          /* what it is called; NULL: as its id */
     const char *const *context_files; /* as they were given */
     size_t context_count;
     char *const *argv; /* the command, NULL at the end; "{n}" is the iteration's number */
