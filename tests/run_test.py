@@ -55,6 +55,7 @@ def text_is_shown_and_kept_in_order():
 @test
 def metadata_has_what_the_seed_names():
     with Ahr(BINARY) as a:
+        (a.dir / "a.md").touch()
         inner = f"{a.binary} run -q --role DEVELOPER -- true"
         sh(a, inner, "-q", "--name", "MANAGER-main", "--task", "all of it", "--context-file", "a.md")
         sh(a, "true", "-q", "--parent", "MANAGER-main", "--role", "ARCHITECT")
