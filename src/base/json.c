@@ -99,6 +99,15 @@ json_str(struct json *j, const char *s)
 }
 
 void
+json_str_or_none(struct json *j, const char *s)
+{
+    if (s)
+        json_str(j, s);
+    else
+        json_none(j);
+}
+
+void
 json_key(struct json *j, const char *key)
 {
     struct view s = { (const uint8_t *)key, strlen(key) };

@@ -22,6 +22,8 @@ void json_open(struct json *j, char bracket); /* '{' or '[' */
 void json_close(struct json *j, char bracket);
 void json_key(struct json *j, const char *key);
 void json_str(struct json *j, const char *s);
+/* As null where there is none. */
+void json_str_or_none(struct json *j, const char *s);
 void json_bytes(struct json *j, struct view s);
 void json_u64(struct json *j, uint64_t v);
 void json_bool(struct json *j, bool v);

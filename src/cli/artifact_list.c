@@ -41,10 +41,7 @@ static void
 put_text(struct json *j, const char *key, const char *text)
 {
     json_key(j, key);
-    if (*text)
-        json_str(j, text);
-    else
-        json_none(j);
+    json_str_or_none(j, *text ? text : NULL);
 }
 
 /* A journal_artifact_told_fn. */

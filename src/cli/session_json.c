@@ -8,10 +8,7 @@ static void
 put_text(struct json *j, const char *key, const char *text)
 {
     json_key(j, key);
-    if (text)
-        json_str(j, text);
-    else
-        json_none(j);
+    json_str_or_none(j, text);
 }
 
 /* none: what stands for a number that is not known. */

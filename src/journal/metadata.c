@@ -21,10 +21,7 @@ static void
 put_text(struct json *j, const char *name, const char *text)
 {
     key(j, name);
-    if (text)
-        json_str(j, text);
-    else
-        json_none(j);
+    json_str_or_none(j, text);
 }
 
 static void
