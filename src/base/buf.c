@@ -96,6 +96,19 @@ buf_put_u64(struct buf *b, uint64_t v)
 }
 
 int
+buf_put_grouped(struct buf *b, uint64_t v)
+{
+    char digits[26];
+    size_t at = sizeof(digits);
+    for (int count = 0; !count || v; count++, v /= 10) {
+        if (count && count % 3 == 0)
+            digits[--at] = ',';
+        digits[--at] = (char)('0' + v % 10);
+    }
+    return buf_append(b, digits + at, sizeof(digits) - at);
+}
+
+int
 buf_printf(struct buf *b, const char *fmt, ...)
 {
     va_list ap, again;

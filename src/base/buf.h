@@ -43,6 +43,8 @@ int buf_append(struct buf *b, const void *p, size_t n);
 int buf_puts(struct buf *b, const char *s);
 /* In decimal. */
 int buf_put_u64(struct buf *b, uint64_t v);
+/* 1234567 as 1,234,567 */
+int buf_put_grouped(struct buf *b, uint64_t v);
 int buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The contents as a C string (a NUL stands behind them); "" when out of memory. */
 const char *buf_str(struct buf *b);

@@ -137,24 +137,12 @@ write_head(struct journal_iteration *it)
     return r;
 }
 
-/* "12,345" */
-static void
-put_count(struct buf *out, uint64_t v)
-{
-    if (v < 1000) {
-        buf_put_u64(out, v);
-        return;
-    }
-    put_count(out, v / 1000);
-    buf_printf(out, ",%03u", (unsigned)(v % 1000));
-}
-
 static void
 put_note(struct journal_iteration *it, struct buf *out)
 {
     struct err why = { 0 };
     buf_puts(out, it->line == LINE_ENDED ? "[ahr] " : "\n[ahr] ");
-    put_count(out, it->missing);
+    buf_put_grouped(out, it->missing);
     if (it->missing_code == -ENOSPC || it->missing_code == -EDQUOT) {
         buf_puts(out, " bytes are missing here: the disk was full\n");
     } else {

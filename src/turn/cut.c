@@ -9,17 +9,6 @@ line_end(struct view text, size_t at)
     return p ? (size_t)(p - text.p) : text.n;
 }
 
-void
-turn_cut_put_count(uint64_t n, struct buf *out)
-{
-    uint64_t unit = 1;
-    while (n / unit >= 1000)
-        unit *= 1000;
-    buf_put_u64(out, n / unit);
-    for (unit /= 1000; unit; unit /= 1000)
-        buf_printf(out, ",%03u", (unsigned)(n / unit % 1000));
-}
-
 /* How much of it is put: whole lines, or within one up to a whole character. */
 static size_t
 shown_size(struct view text, const struct turn_cut *cut)
@@ -48,7 +37,7 @@ put_left(struct view left, bool in_bytes, struct buf *out)
 {
     size_t count = in_bytes ? left.n : count_lines(left);
     buf_puts(out, "  … ");
-    turn_cut_put_count(count, out);
+    buf_put_grouped(out, count);
     buf_puts(out, in_bytes ? " more byte" : " more line");
     buf_puts(out, count == 1 ? "\n" : "s\n");
 }

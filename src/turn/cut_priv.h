@@ -16,7 +16,5 @@ struct turn_cut {
  * further lines are indented by two blanks. Then a newline, and what was left out:
  * "  … 12 more lines". An empty text is told as "(empty)". */
 void turn_cut_put(struct view text, const struct turn_cut *cut, struct buf *out);
-/* 1234567 as 1,234,567 */
-void turn_cut_put_count(uint64_t n, struct buf *out);
 
 #endif

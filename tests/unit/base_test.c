@@ -43,6 +43,25 @@ a_buffer_stops_at_its_ceiling_and_stays_as_it_was(void **state)
 }
 
 static void
+large_numbers_have_their_thousands_apart(void **state)
+{
+    (void)state;
+    const struct {
+        uint64_t v;
+        const char *text;
+    } cases[] = { { 0, "0" },
+                  { 999, "999" },
+                  { 1000, "1,000" },
+                  { 1234567, "1,234,567" },
+                  { UINT64_MAX, "18,446,744,073,709,551,615" } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        AUTO(buf) b = { 0 };
+        assert_int_equal(buf_put_grouped(&b, cases[i].v), 0);
+        assert_string_equal(buf_str(&b), cases[i].text);
+    }
+}
+
+static void
 an_empty_growth_is_not_a_failure(void **state)
 {
     (void)state;
@@ -572,6 +591,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_buffer_stops_at_its_ceiling_and_stays_as_it_was),
+        cmocka_unit_test(large_numbers_have_their_thousands_apart),
         cmocka_unit_test(an_empty_growth_is_not_a_failure),
         cmocka_unit_test(numbers_are_whole_and_in_range_or_refused),
         cmocka_unit_test(little_endian_is_the_same_everywhere),
