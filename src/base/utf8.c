@@ -79,7 +79,7 @@ is_all(const uint8_t *p, size_t n, bool may_control)
         if (!n)
             break;
         len = utf8_next(p, n, &cp);
-        if (!len || (!may_control && (cp < 0x20 || (cp >= 0x7f && cp < 0xa0))))
+        if (!len || (!may_control && utf8_is_control(cp)))
             return false;
     }
     return true;

@@ -13,13 +13,27 @@
  * bytes at p are no UTF-8. n > 0 is what may be read.
  */
 int utf8_next(const uint8_t *p, size_t n, uint32_t *ret_cp);
-/* Of bytes that utf8_next() refuses: how many are the beginning of one character, at
- * least
- * 1. That is what becomes one U+FFFD. *ret_is_open: all n are, and it may go on. */
+/* Of bytes that utf8_next() refuses: how many are the beginning of one character (one
+ * or more). That is what becomes one U+FFFD. *ret_is_open: all n are, and it may go
+ * on. */
 size_t utf8_stump(const uint8_t *p, size_t n, bool *ret_is_open);
 /* Is all of it UTF-8? And without control characters (C0, DEL, C1)? */
 bool utf8_is_text(const void *p, size_t n);
 bool utf8_is_line(const void *p, size_t n);
+
+/* C0, DEL, C1. */
+static inline bool
+utf8_is_control(uint32_t rune)
+{
+    return rune < 0x20 || (rune >= 0x7f && rune < 0xa0);
+}
+
+static inline bool
+utf8_is_line_end(uint32_t rune)
+{
+    return rune == '\n' || rune == '\r' || rune == 0x85 || rune == 0x2028 ||
+           rune == 0x2029;
+}
 
 /* How many bytes a code point takes. */
 static inline size_t

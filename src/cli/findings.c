@@ -89,7 +89,7 @@ find_line(const struct cli_findings *f, uint64_t at, uint64_t *ret_start)
 static bool
 is_control(uint32_t cp)
 {
-    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x2028 || cp == 0x2029 ||
+    return utf8_is_control(cp) || cp == 0x2028 || cp == 0x2029 ||
            (cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069);
 }
 

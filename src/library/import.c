@@ -60,7 +60,7 @@ clean(struct view in, size_t max, struct buf *ret)
         if (!size) {
             size = utf8_stump(in.p + at, in.n - at, &is_open);
             buf_puts(ret, "\xef\xbf\xbd");
-        } else if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0)) {
+        } else if (utf8_is_control(cp)) {
             buf_puts(ret, " ");
         } else {
             buf_append(ret, in.p + at, size);

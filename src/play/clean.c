@@ -4,18 +4,6 @@
 #include "base/utf8.h"
 #include "term/width.h"
 
-static bool
-is_line_end(uint32_t cp)
-{
-    return cp == '\n' || cp == '\r' || cp == 0x85 || cp == 0x2028 || cp == 0x2029;
-}
-
-static bool
-is_control(uint32_t cp)
-{
-    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0);
-}
-
 int
 play_clean(struct view text, bool is_one_line, struct buf *out)
 {
@@ -29,9 +17,9 @@ play_clean(struct view text, bool is_one_line, struct buf *out)
         }
         if (cp == '\n' && last == '\r')
             continue;
-        if (is_line_end(cp) || cp == '\t')
+        if (utf8_is_line_end(cp) || cp == '\t')
             buf_puts(out, is_one_line ? " " : cp == '\t' ? "\t" : "\n");
-        else if (is_control(cp))
+        else if (utf8_is_control(cp))
             buf_puts(out, "\xef\xbf\xbd");
         else if (!term_is_control(cp)) /* as in the model's lines */
             buf_append(out, text.p + i, len);

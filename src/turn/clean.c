@@ -14,18 +14,6 @@ enum state {
 
 enum { ESC = 0x1b, BEL = 0x07, CAN = 0x18, SUB = 0x1a };
 
-static bool
-is_line_end(uint32_t cp)
-{
-    return cp == '\n' || cp == '\r' || cp == 0x85 || cp == 0x2028 || cp == 0x2029;
-}
-
-static bool
-is_control(uint32_t cp)
-{
-    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0);
-}
-
 /* Not to be seen, but able to make a text look as another. */
 static bool
 is_misleading(uint32_t cp)
@@ -41,7 +29,7 @@ static enum state
 plain(struct turn_clean *c, uint32_t cp, struct view bytes, struct buf *out)
 {
     bool is_rest_of_crlf = c->was_cr && cp == '\n';
-    if (is_line_end(cp)) {
+    if (utf8_is_line_end(cp)) {
         if (!is_rest_of_crlf)
             buf_puts(out, "\n");
         c->was_cr = cp == '\r';
@@ -53,7 +41,7 @@ plain(struct turn_clean *c, uint32_t cp, struct view bytes, struct buf *out)
         return CSI;
     if (cp == 0x90 || cp == 0x98 || (cp >= 0x9d && cp <= 0x9f))
         return STRING;
-    if ((is_control(cp) && cp != '\t') || is_misleading(cp))
+    if ((utf8_is_control(cp) && cp != '\t') || is_misleading(cp))
         return PLAIN;
     c->was_cr = false;
     buf_append(out, bytes.p, bytes.n);
@@ -92,7 +80,7 @@ csi(struct turn_clean *c, uint32_t cp, struct view bytes, struct buf *out)
 static enum state
 string(struct turn_clean *c, uint32_t cp, struct view bytes, struct buf *out)
 {
-    if (is_line_end(cp) || cp == ESC)
+    if (utf8_is_line_end(cp) || cp == ESC)
         return plain(c, cp, bytes, out);
     return cp == BEL || cp == 0x9c || cp == CAN || cp == SUB ? PLAIN : STRING;
 }
