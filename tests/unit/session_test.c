@@ -570,8 +570,8 @@ usage_that_is_odd_is_not_known(void **state)
         "{}",
         "{\"usage\":7}",
         "{\"usage\":[1]}",
-        "{\"usage\":{\"input_tokens\":-1,\"output_tokens\":\"5\",\"calls\":1.5,"
-        "\"cache_read_input_tokens\":null,\"cache_creation_input_tokens\":{}}}",
+        ("{\"usage\":{\"input_tokens\":-1,\"output_tokens\":\"5\",\"calls\":1.5,"
+         "\"cache_read_input_tokens\":null,\"cache_creation_input_tokens\":{}}}"),
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         AUTO(session_told) told = { 0 };
