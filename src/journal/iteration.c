@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * iteration.c -- the iteration log: what waits, when it is written, what is told.
+ * iteration.c -- the iteration log: what waits, and when it is written.
  *
  * Text goes through `waiting`, so that what was refused stays in its place before what
  * follows. While something is missing nothing is taken in until all that waits is out:
@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,57 +44,24 @@ struct journal_iteration {
     uint64_t lost;    /* … at the end */
     int missing_code; /* why */
     int trouble;      /* that the disk makes now, else 0 */
-    int told;         /* the last that was told */
-    bool is_told_now; /* … and not yet that it is over */
     bool is_gone;     /* the path names another file, or none */
-    bool has_news;
-    struct err news;
+    struct journal_news news;
 };
 
-/* -- what is told -- */
+/* -- trouble -- */
 
 static void
-tell_trouble(struct journal_iteration *it, int code)
+meet_trouble(struct journal_iteration *it, int code)
 {
     it->trouble = code;
     it->retry_ns = clock_mono_ns() + RETRY_NS;
-    if (code == it->told)
-        return;
-    it->told = code;
-    it->is_told_now = it->has_news = true;
-    err_code(&it->news, code, "cannot write the log '%s', which is tried again",
-             it->path);
-}
-
-static void
-tell_over(struct journal_iteration *it)
-{
-    it->trouble = 0;
-    if (!it->is_told_now)
-        return;
-    it->is_told_now = false;
-    it->has_news = true;
-    err_set(&it->news, 0, "the log '%s' can be written again", it->path);
-}
-
-static void
-tell_missing(struct journal_iteration *it, int code)
-{
-    it->missing_code = code;
-    it->has_news = it->is_told_now = true;
-    err_set(&it->news, ERR_LIMIT,
-            "too much waits for the log '%s': text is missing in it from here on",
-            it->path);
+    journal_news_trouble(&it->news, code);
 }
 
 bool
 journal_iteration_trouble(struct journal_iteration *it, struct err *ret)
 {
-    if (!it->has_news)
-        return false;
-    it->has_news = false;
-    *ret = it->news;
-    return true;
+    return journal_news_take(&it->news, ret);
 }
 
 /* Somebody may remove, replace or cut the file. What is cut off is gone; the rest goes
@@ -108,20 +74,16 @@ look_after(struct journal_iteration *it, uint64_t now)
         return;
     it->look_ns = now + LOOK_NS;
     if (!it->is_gone && !file_is_at(it->disk.fd, it->path)) {
-        it->is_gone = it->has_news = true;
-        err_set(&it->news, ERR_MISSING,
-                "the log '%s' was moved, removed or replaced: what follows is in the "
-                "file that was there",
-                it->path);
+        it->is_gone = true;
+        journal_news_gone(&it->news);
     }
     if (fstat(it->disk.fd, &st) < 0 || (uint64_t)st.st_size >= it->disk.end)
         return;
     it->disk.end = it->disk.size = st.st_size > JOURNAL_HEAD ? (uint64_t)st.st_size
                                                              : JOURNAL_HEAD;
     it->disk.is_open = false;
-    it->is_head_owed = it->has_news = true;
-    err_set(&it->news, ERR_DAMAGED, "somebody cut the log '%s': it goes on behind that",
-            it->path);
+    it->is_head_owed = true;
+    journal_news_cut(&it->news);
 }
 
 /* -- to the disk -- */
@@ -181,10 +143,12 @@ write_all(struct journal_iteration *it)
         r = write_waiting(it);
     }
     it->due_ns = UINT64_MAX;
-    if (r < 0)
-        tell_trouble(it, r);
-    else if (it->trouble || it->is_told_now)
-        tell_over(it);
+    if (r < 0) {
+        meet_trouble(it, r);
+    } else {
+        it->trouble = 0;
+        journal_news_over(&it->news);
+    }
     return r;
 }
 
@@ -233,8 +197,10 @@ take(struct journal_iteration *it, struct view content, enum line kind)
     it->waiting.failed = 0;
     it->waiting.n = before;
     it->line = line;
-    if (!it->missing)
-        tell_missing(it, it->trouble ? it->trouble : -ENOMEM);
+    if (!it->missing) {
+        it->missing_code = it->trouble ? it->trouble : -ENOMEM;
+        journal_news_missing(&it->news);
+    }
     it->missing += content.n;
     return ERR_LIMIT;
 }
@@ -248,7 +214,7 @@ pass_by(struct journal_iteration *it, struct view *content)
         return;
     int r = journal_disk_put(&it->disk, *content, &done);
     if (r < 0)
-        tell_trouble(it, r);
+        meet_trouble(it, r);
     if (done)
         it->line = content->p[done - 1] == '\n' ? LINE_ENDED : LINE_OUT;
     content->p += done;
@@ -376,6 +342,7 @@ journal_iteration_open(struct journal_iteration **ret, const char *path,
         return fd;
     }
     it->path = copy;
+    it->news.path = copy;
     it->disk = (struct journal_disk){ .fd = fd, .end = JOURNAL_HEAD };
     it->waiting.ceiling = JOURNAL_WAITING_MAX;
     it->flush_ns = flush_ms * UINT64_C(1000000);
@@ -386,15 +353,6 @@ journal_iteration_open(struct journal_iteration **ret, const char *path,
     write_all(it);
     *ret = it;
     return 0;
-}
-
-static void
-tell_lost(struct journal_iteration *it, uint64_t bytes, int code)
-{
-    it->has_news = true;
-    it->is_told_now = false;
-    err_code(&it->news, code, "%" PRIu64 " bytes are missing at the end of the log '%s'",
-             bytes, it->path);
 }
 
 /* The disk does not take the rest: it is missing, and the log says so. On a full disk the
@@ -414,7 +372,7 @@ give_up_rest(struct journal_iteration *it, int code)
             missing += journal_disk_make_room(&it->disk, JOURNAL_HEAD);
     }
     it->lost = missing;
-    tell_lost(it, missing, code);
+    journal_news_lost(&it->news, missing, code);
 }
 
 static int
@@ -448,7 +406,7 @@ finish(struct journal_iteration *it, enum journal_status status)
     it->head.status = status;
     int h = write_last_head(it);
     if (h < 0)
-        tell_trouble(it, h);
+        meet_trouble(it, h);
     return r < 0 ? r : h;
 }
 

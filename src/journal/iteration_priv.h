@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * iteration_priv.h -- the bytes of an iteration log on disk.
+ * iteration_priv.h -- the bytes of an iteration log on disk, and what is told of them.
  *
  * The text ends at `end`. While its last line is open a newline stands there, which the
  * next text takes the place of.
@@ -11,6 +11,8 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+
+/* -- iteration_disk.c -- */
 
 struct journal_disk {
     int fd;
@@ -31,5 +33,25 @@ int journal_disk_put(struct journal_disk *d, struct view text, size_t *ret_done)
 int journal_disk_head(struct journal_disk *d, struct view head);
 /* Gives up whole lines at the end, as many as a note needs; returns how many bytes. */
 uint64_t journal_disk_make_room(struct journal_disk *d, uint64_t first);
+
+/* -- iteration_news.c: the latest is kept until somebody takes it -- */
+
+struct journal_news {
+    const char *path; /* borrowed */
+    int told;         /* the last trouble that was told: not twice */
+    bool is_told_now; /* … and not yet that it is over */
+    bool has;
+    struct err latest;
+};
+
+void journal_news_trouble(struct journal_news *n, int code);
+void journal_news_over(struct journal_news *n);
+/* Of text, from now on; of so many bytes, at the end. */
+void journal_news_missing(struct journal_news *n);
+void journal_news_lost(struct journal_news *n, uint64_t bytes, int code);
+/* The path names another file, or none; the file is shorter than it was. */
+void journal_news_gone(struct journal_news *n);
+void journal_news_cut(struct journal_news *n);
+bool journal_news_take(struct journal_news *n, struct err *ret);
 
 #endif
