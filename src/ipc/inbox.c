@@ -11,7 +11,7 @@ static int
 fill(struct ipc_inbox *b, int fd)
 {
     struct buf *in = &b->in;
-    if (in->n > b->at && b->at)
+    if (in->p && b->at && in->n > b->at)
         memmove(in->p, in->p + b->at, in->n - b->at);
     in->n -= b->at;
     b->at = 0;

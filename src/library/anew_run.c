@@ -195,7 +195,7 @@ static void
 make_file(struct run *r, int dir_fd, const char *name, bool is_copy)
 {
     struct scrub_count count = { 0 };
-    struct stat st;
+    struct stat st = { 0 };
     int fd = openat(dir_fd, name,
                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     int e = fd < 0 || fstat(fd, &st) < 0 ? -errno : 0;
@@ -266,7 +266,7 @@ list(int dir_fd, struct buf *names)
     int e = d ? 0 : -errno;
     if (!d && fd >= 0)
         close(fd);
-    for (struct dirent *entry; !e && (errno = 0, entry = readdir(d));)
+    for (struct dirent *entry; d && !e && (errno = 0, entry = readdir(d));)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             e = buf_append(names, entry->d_name, strlen(entry->d_name) + 1);
     if (!e && errno)
