@@ -48,7 +48,7 @@ read_last(int fd, off_t size, struct buf *bytes, struct view *ret)
     off_t from = size > TORN_MAX ? size - TORN_MAX : 0;
     uint8_t *p = buf_grow(bytes, (size_t)(size - from));
     if (!p)
-        return bytes->failed;
+        return -ENOMEM;
     ssize_t n = pread(fd, p, bytes->n, from);
     if (n != (ssize_t)bytes->n)
         return n < 0 ? -errno : -EIO;
@@ -72,7 +72,7 @@ mend_end(int fd)
 {
     static const char begin[] = "{\"ts_ns\":";
     AUTO(buf) bytes = { 0 };
-    struct view last;
+    struct view last = { 0 };
     struct stat st;
     if (fstat(fd, &st) < 0)
         return -errno;
