@@ -85,7 +85,6 @@ struct journal_head {
     uint64_t iteration;
     char timestamp[40];
     enum journal_status status;
-    bool is_old;
     uint64_t duration_ms;  /* UINT64_MAX: none */
     int64_t exit_code;     /* INT64_MIN: none */
     char interrupted[256]; /* "": not */

@@ -145,7 +145,6 @@ read_status(struct view v, struct journal_head *h)
     for (int i = 0; i < STATUS_COUNT; i++)
         if (is_word(v, STATUSES[i])) {
             h->status = (enum journal_status)i;
-            h->is_old = false;
             return 0;
         }
     return ERR_DAMAGED;
@@ -192,7 +191,6 @@ int
 journal_head_read(struct view bytes, struct journal_head *ret)
 {
     struct journal_head h = { .status = JOURNAL_COMPLETED,
-                              .is_old = true,
                               .duration_ms = UINT64_MAX,
                               .exit_code = INT64_MIN };
     struct view line;
