@@ -141,8 +141,7 @@ on_door(uv_poll_t *poll, int status, int events)
     (void)events;
     for (int i = 0; i < ACCEPT_MAX; i++) {
         int fd = ipc_accept(d->fd);
-        if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -ENOBUFS) {
-            /* It would be told again at once, for ever. */
+        if (ipc_is_out_of_room(fd)) {
             uv_poll_stop(poll);
             uv_timer_start(&h->door_timer, on_door_timer, DOOR_WAIT_MS, 0);
         }

@@ -263,6 +263,12 @@ ipc_accept(int listen_fd)
     return fd;
 }
 
+bool
+ipc_is_out_of_room(int code)
+{
+    return code == -EMFILE || code == -ENFILE || code == -ENOMEM || code == -ENOBUFS;
+}
+
 /* -- connecting -- */
 
 static int

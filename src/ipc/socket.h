@@ -33,6 +33,8 @@ int ipc_listen(const char *path, struct err *err);
 int ipc_listen_tcp(const struct ipc_address *at, uint16_t *ret_port, struct err *err);
 /* A connection, non-blocking; -EAGAIN when there is none, or another -errno. */
 int ipc_accept(int listen_fd);
+/* There is one, and no room for it: the socket would tell so again at once, for ever. */
+bool ipc_is_out_of_room(int code);
 
 /* A connection, blocking. At a path: whoever listens there must be this user, and the
  * socket this user's own (no link); else -EPERM. ERR_MISSING when nobody listens. */
