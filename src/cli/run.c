@@ -129,7 +129,7 @@ greet(void *ctx)
     if (!t->args->is_quiet)
         cli_say(t->self,
                 "logs hold all that the agent says, and that may be secrets in "
-                "spite of masks: '.ahr/' is kept out of git (this is said once)");
+                "spite of masks: a .gitignore keeps them out of git (this is said once)");
 }
 
 static void
