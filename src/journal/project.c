@@ -139,25 +139,55 @@ log_number(const char *name)
                : v;
 }
 
-int
-journal_project_next(const struct journal_project *p, uint64_t *ret, struct err *err)
+static bool
+is_there(int fd, uint64_t number)
+{
+    AUTO(buf) name = { 0 };
+    struct stat st;
+    buf_put_u64(&name, number);
+    buf_puts(&name, ".log");
+    return fstatat(fd, buf_str(&name), &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+/* Takes the descriptor. */
+static int
+find_highest(int fd, uint64_t *ret)
 {
     uint64_t most = 0;
-    bool is_made;
-    int fd = journal_file_folder(p->lock_fd, "iterations", &is_made);
-    if (fd == -ELOOP)
-        return err_set(err, fd,
-                       "'%s/iterations' is a link, and nothing is written through links: "
-                       "remove it",
-                       p->dir);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    if (!dir)
-        return err_code(err, fd < 0 ? fd : -errno, "cannot use '%s/iterations'", p->dir);
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        int r = -errno;
+        close(fd);
+        return r;
+    }
     for (struct dirent *d; (d = readdir(dir));) {
         uint64_t v = log_number(d->d_name);
         most = v > most ? v : most;
     }
     closedir(dir);
-    *ret = most + 1;
+    *ret = most;
+    return 0;
+}
+
+int
+journal_project_next(struct journal_project *p, uint64_t *ret, struct err *err)
+{
+    uint64_t most = p->last_number;
+    bool is_made;
+    int r = 0, fd = journal_file_folder(p->lock_fd, "iterations", &is_made);
+    if (fd == -ELOOP)
+        return err_set(err, fd,
+                       "'%s/iterations' is a link, and nothing is written through links: "
+                       "remove it",
+                       p->dir);
+    if (fd < 0)
+        return err_code(err, fd, "cannot use '%s/iterations'", p->dir);
+    if (most && is_there(fd, most) && !is_there(fd, most + 1))
+        close(fd);
+    else
+        r = find_highest(fd, &most);
+    if (r < 0)
+        return err_code(err, r, "cannot use '%s/iterations'", p->dir);
+    *ret = p->last_number = most + 1;
     return 0;
 }

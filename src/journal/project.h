@@ -22,7 +22,8 @@ struct journal_project {
     int lock_fd;
     bool is_first; /* nothing was kept in this project before: say that logs may hold
                       secrets */
-    bool is_again; /* the folder was there: an earlier run of the same name */
+    uint64_t last_number; /* that journal_project_next() gave; 0: none */
+    bool is_again;        /* the folder was there: an earlier run of the same name */
 };
 
 /*
@@ -37,8 +38,10 @@ void journal_project_release(struct journal_project *p);
 /* <dir>/<what>, appended. */
 int journal_project_path(const struct journal_project *p, const char *what,
                          struct buf *ret);
-/* The number for the next log: one above the highest in iterations/, which is made. */
-int journal_project_next(const struct journal_project *p, uint64_t *ret, struct err *err);
+/* The number for the next log: one above the highest in iterations/, which is made. The
+ * folder is not read again while the one that was given last is used and the next free.
+ */
+int journal_project_next(struct journal_project *p, uint64_t *ret, struct err *err);
 
 /* What the prefix of names by role is: ARCHITECT ARCH, DEVELOPER DEV, MANAGER MANAGER;
  * others as they are, in capitals, what no name may hold left out; NULL RUN. */
