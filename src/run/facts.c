@@ -41,19 +41,48 @@ mask_command(struct run_keep *k)
     return 0;
 }
 
+static void
+mask_word(struct run_keep *k, const char *word, struct buf *out)
+{
+    if (word)
+        run_mask_text(k->redact, (struct view){ (const uint8_t *)word, strlen(word) },
+                      out);
+}
+
+static int
+mask_context(struct run_keep *k)
+{
+    struct run_facts *f = &k->facts;
+    size_t n = k->opt->context_count;
+    f->context_list = calloc(n + 1, sizeof(*f->context_list));
+    if (!f->context_list)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        mask_word(k, k->opt->context_files[i], &f->context);
+        buf_append(&f->context, "", 1);
+    }
+    if (f->context.failed)
+        return -ENOMEM;
+    const char *at = (const char *)f->context.p;
+    for (; f->context_count < n; at += strlen(at) + 1)
+        f->context_list[f->context_count++] = at;
+    return 0;
+}
+
 int
 run_facts_init(struct run_keep *k, struct err *err)
 {
     struct run_facts *f = &k->facts;
-    const char *task = k->opt->task;
     f->exit_code = -1;
     buf_puts(&f->cwd, k->opt->root);
     if (k->opt->agent != TURN_AUTO)
         f->agent = turn_agent_name(k->opt->agent);
-    if (task)
-        run_mask_text(k->redact, (struct view){ (const uint8_t *)task, strlen(task) },
-                      &f->task);
+    mask_word(k, k->opt->task, &f->task);
+    mask_word(k, k->opt->role, &f->role);
+    mask_word(k, k->opt->parent_name, &f->parent_name);
     int r = mask_command(k);
+    if (!r)
+        r = mask_context(k);
     return r < 0 ? err_code(err, r, "cannot record") : 0;
 }
 
@@ -64,9 +93,13 @@ run_facts_release(struct run_facts *f)
     buf_release(&f->model);
     buf_release(&f->cmd);
     buf_release(&f->task);
+    buf_release(&f->role);
+    buf_release(&f->parent_name);
+    buf_release(&f->context);
     buf_release(&f->cwd);
     turn_totals_release(&f->totals);
     free(f->cmd_list);
+    free(f->context_list);
 }
 
 /* Masked, and no longer than such a thing is. */
@@ -117,10 +150,10 @@ write_project(struct run_keep *k, bool is_last, struct err *err)
     struct journal_metadata m = {
         .id = k->id,
         .name = k->project.name,
-        .role = o->role,
+        .role = or_none(&f->role),
         .status = session_status_name(f->status),
         .signal = f->signal,
-        .parent = o->parent_name ? o->parent_name : o->parent,
+        .parent = f->parent_name.n ? buf_str(&f->parent_name) : o->parent,
         .task = or_none(&f->task),
         .cwd = or_none(&f->cwd),
         .agent = f->agent,
@@ -128,8 +161,8 @@ write_project(struct run_keep *k, bool is_last, struct err *err)
         .model = or_none(&f->model),
         .cmd = f->cmd_list,
         .cmd_count = f->cmd_count,
-        .context_files = o->context_files,
-        .context_count = o->context_count,
+        .context_files = f->context_list,
+        .context_count = f->context_count,
         .artifacts = artifacts,
         .created_at_ns = k->clock.real_ns,
         .completed_at_ns = f->ended_at_ns,
@@ -164,7 +197,7 @@ write_library(struct run_keep *k, bool is_last, struct err *err)
         .rows = o->rows,
         .quality = tape_writer_defaults.quality,
         .name = k->has_project ? k->project.name : o->name,
-        .role = o->role,
+        .role = or_none(&f->role),
         .task = or_none(&f->task),
         .parent = o->parent,
         .cwd = or_none(&f->cwd),

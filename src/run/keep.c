@@ -118,7 +118,8 @@ open_project(struct run_keep *k, struct err *err)
     const struct run_options *o = k->opt;
     AUTO(buf) text = { 0 };
     AUTO(buf) path = { 0 };
-    int r = journal_project_open(&k->project, o->root, o->name, o->role, err);
+    const char *role = k->facts.role.n ? buf_str(&k->facts.role) : NULL;
+    int r = journal_project_open(&k->project, o->root, o->name, role, err);
     if (r == ERR_BUSY || r == ERR_USAGE)
         return r;
     k->has_project = !r;
@@ -150,13 +151,12 @@ run_keep_open(struct run_keep *k, const struct run_options *opt,
     int r = opt->own_rules ? redact_open(&k->redact, opt->own_rules, err)
                            : redact_own_open(&k->redact, NULL, err);
     if (!r)
+        r = run_facts_init(k, err);
+    if (!r)
         r = open_project(k, err);
     if (r < 0)
         return r;
     open_library(k, uuid, on_news, ctx);
-    r = run_facts_init(k, err);
-    if (r < 0)
-        return r;
     name_project(k);
     run_facts_write(k, false);
     if (k->has_folder)

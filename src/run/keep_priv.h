@@ -33,9 +33,10 @@ struct run_facts {
     const char *agent; /* NULL: not known */
     struct buf agent_session_id, model;
     struct turn_totals totals;
-    struct buf cmd, task, cwd; /* the words of cmd, each with its NUL */
-    const char **cmd_list;
-    size_t cmd_count;
+    struct buf cmd, task, cwd;             /* the words of cmd, each with its NUL */
+    struct buf role, parent_name, context; /* the files, as the words */
+    const char **cmd_list, **context_list;
+    size_t cmd_count, context_count;
     bool is_changed;     /* since they were written … */
     uint64_t at_mono_ns; /* … then */
 };
