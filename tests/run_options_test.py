@@ -11,11 +11,12 @@ from pathlib import Path
 
 from support.ahr import Ahr
 from support.processes import stat, wait_for
-from support.runs import (Voice, claude, claude_begin, claude_piece, claude_tool, claude_whole, facts, folder, io, library,
+from support.runs import (SECRET, Voice, claude, claude_begin, claude_piece, claude_tool, claude_whole, facts, folder, io, library,
                           log, text_of, turns)
 from support.tap import run, test
 
 BINARY, AGENT = (str(Path(p).resolve()) for p in sys.argv[1:3])
+MOST_KIB = 100_000 if "--sanitized" in sys.argv else 2_000
 
 
 def sh(a, script, *options, **more):
@@ -59,6 +60,29 @@ def numbers_go_on_in_a_second_run():
         assert sh(a, "echo at {n}", "--name", "x", "--iterations", "2").stdout == b"at 3\nat 4\n"
         assert iterations(a, "x") == [1, 2, 3, 4]
         assert len(library(a)) == 2
+
+
+@test
+def nothing_piles_up_from_iteration_to_iteration():
+    script = ("set -- /proc/$PPID/fd/*; while read -r key kib _; do test $key != VmRSS: || echo $# $kib; done "
+              "</proc/$PPID/status")
+    with Ahr(BINARY) as a:
+        said = sh(a, script, "--iterations", "200").stdout.decode().splitlines()
+        told = [[int(n) for n in line.split()] for line in said]
+        assert len(told) == 200
+        files = [count for count, _ in told]
+        assert min(files[-50:]) <= max(files[:50]), files
+        assert told[-1][1] - told[20][1] < MOST_KIB, (told[20], told[-1])
+        assert iterations(a) == [*range(1, 201)]
+
+
+@test
+def a_log_that_others_put_in_the_way_is_not_overwritten():
+    with Ahr(BINARY) as a:
+        logs = folder(a) / "iterations"
+        done = sh(a, f"echo {{n}}; test {{n}} != 2 || echo other >{logs}/3.log", "--iterations", "4")
+        assert done.stdout == b"1\n2\n4\n5\n"
+        assert (logs / "3.log").read_text() == "other\n"
 
 
 def ends(a, said, *options):
@@ -119,13 +143,43 @@ def what_is_wrong_is_told_before_anything_runs():
         (a.dir / "file").touch()
         for status, *options in ((2, "--name", "a/b"), (2, "--name", ".."), (3, "--parent", "nosuch"), (3, "--dir", "nosuch"),
                                  (2, "--dir", "file"), (2, "--flush-ms", "0"), (2, "--flush-ms", "60001"),
-                                 (2, "--iterations", "0"), (2, "--until", ""), (2, "--agent", "other"), (2, "-q", "-v"),
+                                 (2, "--iterations", "0"), (2, "--until", ""), (2, "--agent", "other"), (2, "--until", "x"),
                                  (2, "--no-echo", "--json"), (2, "--task", "x" * 4097), (2, "--role", "a\nb")):
             said = a.fails(status, "run", *options, "--", "touch", "ran")
             assert said.count("\n") == 1, said
         assert "no command" in a.fails(2, "run")
         assert not (a.dir / "ran").exists()
         assert not (a.dir / ".ahr").exists()
+
+
+@test
+def until_says_what_it_lacks():
+    with Ahr(BINARY) as a:
+        assert "--until needs --iterations: how often at most" in a.fails(2, "run", "--until", "x", "--", "true")
+        assert sh(a, "echo {n}", "--until", "1", "--iterations", "1").stdout == b"1\n"
+
+
+@test
+def quiet_and_verbose_go_together():
+    with Ahr(BINARY) as a:
+        done = sh(a, "echo hi", "-v")
+        assert done.stdout.startswith(b"hi\n")
+        assert len(done.stdout) > 3
+        assert done.stderr == b""
+
+
+@test
+def what_it_is_given_is_masked():
+    with Ahr(BINARY) as a:
+        (a.dir / SECRET).touch()
+        sh(a, "true", "--role", SECRET, "--task", SECRET, "--context-file", SECRET, "--context-file", "/", "--name", "x")
+        sh(a, "true", "--role", SECRET, "--name", "y", "--parent", "x")
+        assert facts(a, "x")["context_files"][1] == "/"
+        assert facts(a, "y")["parent_session"] == "x"
+        sh(a, "true", "--role", SECRET)
+        for path in (*(a.dir / ".ahr").rglob("*"), *(a.dir / "home").rglob("*")):
+            assert SECRET[4:12].upper() not in path.name.upper(), path
+            assert not path.is_file() or SECRET[4:12].encode() not in path.read_bytes(), path
 
 
 @test

@@ -22,7 +22,8 @@
 
 struct args {
     const char *name, *role, *task, *parent, *until, *dir;
-    uint64_t iterations, flush_ms;
+    uint64_t iterations; /* 0: not given */
+    uint64_t flush_ms;
     struct cli_list context_files;
     int agent, upkeep;
     bool is_silent, is_json, is_verbose, is_quiet;
@@ -61,10 +62,10 @@ check_args(const struct args *a, int count, char **argv, struct err *err)
         return err_set(err, ERR_USAGE, "--task is longer than %d bytes", TASK_MAX);
     if (a->until && !*a->until)
         return err_set(err, ERR_USAGE, "--until needs a text");
+    if (a->until && !a->iterations)
+        return err_set(err, ERR_USAGE, "--until needs --iterations: how often at most");
     if (a->is_silent && a->is_json)
         return err_set(err, ERR_USAGE, "--no-echo and --json do not go together");
-    if (a->is_quiet && a->is_verbose)
-        return err_set(err, ERR_USAGE, "-q and -v do not go together");
     return 0;
 }
 
@@ -177,7 +178,7 @@ run_with(struct told *t, const char *home, char **argv, struct err *err)
         .context_files = a->context_files.item,
         .context_count = a->context_files.n,
         .argv = argv,
-        .iterations = a->iterations,
+        .iterations = a->iterations ? a->iterations : 1,
         .until = a->until,
         .agent = agents[a->agent],
         .flush_ms = (unsigned)a->flush_ms,
@@ -209,7 +210,7 @@ run_with(struct told *t, const char *home, char **argv, struct err *err)
 static int
 run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
-    struct args args = { .iterations = 1, .flush_ms = FLUSH_MS };
+    struct args args = { .flush_ms = FLUSH_MS };
     struct told t = { self, &args };
     AUTO(buf) home = { 0 };
     int count, r = cli_parse(self, argc, argv, &args, &count, err);
@@ -236,7 +237,7 @@ static const struct cli_option options[] = {
       "run it so often, until it fails; {n} in an argument is the number (1)", 1,
       ITERATIONS_MAX },
     { "until", 0, CLI_TEXT, offsetof(struct args, until), "TEXT",
-      "… or until the assistant says this", 0, 0 },
+      "… or until the assistant says this (with --iterations)", 0, 0 },
     { "agent", 0, CLI_CHOICE, offsetof(struct args, agent),
       "auto|claude|codex|gemini|opencode|text", "what its output is (auto: by its lines)",
       0, 0 },
