@@ -9,7 +9,9 @@
 #include "pty/exec.h"
 
 enum {
-    OUT_SIZE = 1 << 20, /* of the pipe: the more it holds the less the command waits */
+    /* Of the pipe: the more it holds the less the command waits, and the longer it takes
+     * to end one that never pauses: what is in it is still read. */
+    OUT_SIZE = 128 << 10,
     STATUS_CANNOT = 126,
 };
 
