@@ -20,6 +20,7 @@ from support.tap import run, test, test_meanwhile
 
 BINARY = str(Path(sys.argv[1]).resolve())
 MOST_KIB = 900_000 if "--sanitized" in sys.argv else 150_000
+MOST_SECONDS = 20 if "--sanitized" in sys.argv else 1
 WAIT = "echo up; exec sleep 1000"
 
 
@@ -29,6 +30,30 @@ def start(a, script, *options, **more):
     process = a.popen("run", *options, "--", "sh", "-c", script, **more)
     assert process.stdout.readline() == b"up\n"
     return process
+
+
+def fill(pipe):
+    os.set_blocking(pipe, False)
+    try:
+        while os.write(pipe, b"x" * 4096):
+            pass
+    except BlockingIOError:
+        os.set_blocking(pipe, True)
+
+
+def waits_for_more(pid):
+    """Than one thing: its loop is open."""
+    try:
+        return any("eventpoll" in os.readlink(path) for path in Path(f"/proc/{pid}/fd").iterdir())
+    except FileNotFoundError:  # it closes them just now
+        return True
+
+
+def cpu(pid):
+    """Seconds of the processor that it has used."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        user, system = file.read().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def child_of(process):
@@ -129,8 +154,64 @@ def ctrl_c_at_a_terminal_ends_it():
         t.read_until(b"up\r\n")
         os.write(t.master, b"\x03")
         assert t.finish() == 130
+        assert b"\r\n^C\r\nahr run: session RUN-001 " in t.bytes, t.bytes
         assert b"aborted" in t.bytes
         assert "Interrupted: SIGINT" in log(a)
+
+
+@test
+def what_is_said_behind_ctrl_c_ends_its_line():
+    script = "trap 'echo bye; exit 0' INT; echo up; while :; do sleep .01; done"
+    with Ahr(BINARY) as a, OnPty([BINARY, "run", "--", "sh", "-c", script], cwd=a.dir, env=a.env) as t:
+        t.read_until(b"up\r\n")
+        os.write(t.master, b"\x03")
+        assert t.finish() == 0
+        assert b"up\r\n^Cbye\r\nahr run: session " in t.bytes, t.bytes
+
+
+@test
+def a_signal_behind_its_end_does_not_change_the_status():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        with Ahr(BINARY) as a:
+            a.ok("run", "--name", "x", "--", "true")  # what is said only once is said
+            there, full = os.pipe()
+            fill(full)
+            process = a.popen("run", "--name", "x", "--", "sh", "-c", "exit 3", stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=full)
+            os.close(full)
+            # All is kept and closed, and its last word waits to be read.
+            wait_for(lambda: facts(a, "x")["status"] == "failed" and not waits_for_more(process.pid) and
+                     state(process.pid) == "S")
+            process.send_signal(number)
+            told = b""
+            while more := os.read(there, 65536):
+                told += more
+            os.close(there)
+            assert process.wait(60) == 3
+            assert told.endswith(b"'ahr log x'\n"), told[-200:]
+            assert facts(a, "x")["status"] == "failed"
+
+
+@test
+def ctrl_c_ends_a_flood_of_lines_soon():
+    for is_read in (True, False):
+        with Ahr(BINARY) as a:
+            process = a.popen("run", "-q", "--", "yes", stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL if is_read else subprocess.PIPE)
+            if not is_read:
+                assert process.stdout.read(1) == b"y"
+                process.stdout.close()
+            io_log = folder(a) / "io.log"
+            wait_for(lambda: io_log.exists() and io_log.stat().st_size > 10 << 20)
+            begin, size = cpu(process.pid), io_log.stat().st_size
+            process.send_signal(signal.SIGINT)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            assert process.returncode == 130
+            took = used.ru_utime + used.ru_stime - begin  # of the processor: others may be at work
+            print(f"# {took:.2f} s, {(io_log.stat().st_size - size) >> 20} MiB")
+            assert took < MOST_SECONDS, took
+            assert facts(a)["status"] == "aborted"
 
 
 @test

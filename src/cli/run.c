@@ -140,6 +140,8 @@ conclude(const struct told *t, const struct run_result *done)
     const char *what = done->name[0] ? done->name : done->id;
     if (t->args->is_quiet)
         return;
+    if (done->is_key_last && isatty(STDERR_FILENO))
+        fputc('\n', stderr); /* behind its "^C" */
     buf_printf(&line, "session %s", what);
     if (done->name[0])
         buf_printf(&line, " (%s)", done->id);

@@ -275,6 +275,18 @@ run_loop_look(struct run *r)
     uv_run(&r->loop, UV_RUN_NOWAIT);
 }
 
+/* All is kept, and nobody listens to them any more: what comes from now on must not take
+ * the command's status from us. */
+static void
+hold_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < RUN_SIGNALS - 2; i++)
+        sigaddset(&set, signal_list[i]);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 static void
 close_handle(uv_handle_t *handle, void *ctx)
 {
@@ -289,6 +301,7 @@ run_loop_close(struct run *r)
     if (!r->on_news) /* it was never made */
         return;
     uv_run(&r->loop, UV_RUN_NOWAIT); /* the door */
+    hold_signals();
     uv_walk(&r->loop, close_handle, NULL);
     uv_run(&r->loop, UV_RUN_DEFAULT);
     uv_loop_close(&r->loop);

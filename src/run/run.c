@@ -3,6 +3,7 @@
 #include "run/run.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -72,6 +73,16 @@ close_all(struct run *r)
     buf_release(&r->env_text);
 }
 
+/* What is shown ends with a whole line: behind one the terminal is at the beginning of
+ * the next. */
+static bool
+is_key_last(const struct run *r)
+{
+    bool has_line = r->has_out && isatty(STDOUT_FILENO) && r->out.taken > r->stop_taken &&
+                    !pty_output_waiting(&r->out);
+    return (r->stop_signo == SIGINT || r->stop_signo == SIGQUIT) && !has_line;
+}
+
 static void
 report(struct run *r, struct run_result *ret)
 {
@@ -85,6 +96,7 @@ report(struct run *r, struct run_result *ret)
         .events = r->flow.events,
         .has_log = r->keep.has_project,
         .has_recording = r->keep.has_folder,
+        .is_key_last = is_key_last(r),
     };
     snprintf(ret->id, sizeof(ret->id), "%s", r->keep.id);
     snprintf(ret->name, sizeof(ret->name), "%s", name ? name : "");

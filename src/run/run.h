@@ -49,9 +49,13 @@ struct run_result {
     int exit_status; /* for exit(): the command's own, 128 + N for a signal; 126, 127 */
     uint64_t duration_ms, iterations, events;
     bool has_log, has_recording;
+    bool is_key_last; /* ctrl-C: the terminal may have echoed it behind all that it shows
+                       */
 };
 
-/* < 0: nothing was started, and why; ERR_BUSY: a run of that name is going on. */
+/* < 0: nothing was started, and why; ERR_BUSY: a run of that name is going on. The
+ * signals that would have ended it are blocked behind it: who calls it has only to leave.
+ */
 int run_session(const struct run_options *opt, struct run_result *ret, struct err *err);
 
 #endif

@@ -64,6 +64,7 @@ struct run {
     int stop_signo; /* why we end it; 0: we do not */
     unsigned stop_step;
     uint64_t stop_at_ns; /* monotonic: of the latest signal */
+    uint64_t stop_taken; /* bytes that were shown until then */
 
     /* visit.c */
     struct run_door *door;
@@ -79,6 +80,7 @@ void run_loop_run(struct run *r);
 void run_loop_leave(struct run *r);
 /* Signals that have come are noted. */
 void run_loop_look(struct run *r);
+/* From then on the signals that end a run are blocked. */
 void run_loop_close(struct run *r);
 void run_loop_update(struct run *r);
 

@@ -41,10 +41,12 @@ run_stop(struct run *r, int signo)
         if (now_ns - r->stop_at_ns >= (uint64_t)SAME_STOP_MS * 1000000)
             press(r);
         r->stop_at_ns = now_ns;
+        r->stop_taken = r->out.taken;
         return;
     }
     r->stop_signo = signo;
     r->stop_at_ns = now_ns;
+    r->stop_taken = r->out.taken;
     r->stop_step = 1;
     if (r->is_running && !r->has_exited)
         run_child_signal(&r->child, signo);
