@@ -17,6 +17,7 @@ from support.runs import SECRET, facts, io, library, log, tape, text_of, turns
 from support.tap import run, test
 
 BINARY, AGENT = (str(Path(p).resolve()) for p in sys.argv[1:3])
+LINES, MOST_SECONDS = (60_000, 30) if "--sanitized" in sys.argv else (600_000, 10)
 
 
 def sent(a, name="RUN-001"):
@@ -106,6 +107,33 @@ def what_is_typed_at_a_terminal_goes_in_line_by_line():
         assert t.finish() == 0
         assert t.bytes == b"up\r\none\r\n<one>\r\ntwo\r\n<two>\r\nover\r\n"  # by the terminal, once
         assert sent(a) == ["one", "two"]
+
+
+@test
+def short_lines_are_cheap_and_on_disk_before_the_command_has_them():
+    script = """
+import os
+kept = seen = 0
+io = open(".ahr/sessions/RUN-001/io.log", "rb")
+while data := os.read(0, 1 << 20):
+    seen += data.count(b"\\n")
+    kept += io.read().count(b"\\n")
+    assert kept >= seen, (kept, seen)
+print(seen)
+"""
+    lines = b"".join(b"%d\n" % n for n in range(1, LINES + 1))
+    with Ahr(BINARY) as a:
+        (a.dir / "check.py").write_text(script)
+        process = a.popen("run", "-q", "--", sys.executable, "check.py", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.stdin.write(lines)
+        process.stdin.close()
+        shown = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert shown == b"%d\n" % LINES, shown[-2000:]
+        print(f"# {used.ru_utime + used.ru_stime:.2f} s of the processor, {len(lines)} bytes")
+        assert used.ru_utime + used.ru_stime < MOST_SECONDS
+        assert len(sent(a)) == LINES
 
 
 @test

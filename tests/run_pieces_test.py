@@ -9,6 +9,7 @@ import base64
 import os
 import signal
 import sys
+import time
 
 from support.ahr import Ahr
 from support.processes import wait_for
@@ -65,6 +66,32 @@ def a_line_of_stderr_in_the_middle_of_a_message_ends_its_line():
         assert voice.shown == b"one \n[stderr] trouble\ntwo\n"
         assert text_of(log(a)) == voice.shown.decode()
         assert texts(whole(io(a)), "content") == ["one two"]
+
+
+@test
+def lines_of_stderr_stand_between_what_was_flushed_of_a_message():
+    words = [f"word{n} " for n in range(240)]
+    with Ahr(BINARY) as a, Voice(a, "-q", "--flush-ms", "20") as voice:
+        voice.say(claude_begin())
+        for n, word in enumerate(words):
+            voice.say(claude_piece(word))
+            time.sleep(0.003)  # as an agent says it
+            if n % 80 == 40:
+                voice.complain(b"trouble\n")
+                while b"trouble" not in voice.shown[-200:]:
+                    voice.shown += os.read(voice.process.stdout.fileno(), 65536)
+        voice.say(claude_whole("".join(words) + "end"))
+        assert voice.end() == 0
+        shown = text_of(log(a))
+        assert shown == voice.shown.decode()
+        parts = shown.split("\n[stderr] trouble\n")
+        assert len(parts) == 4, shown
+        assert "".join(parts) == "".join(words) + "end\n"
+        assert [part[-1] for part in parts] == [" ", " ", " ", "\n"], [part[-20:] for part in parts]
+        pieces = [e["content"] for e in io(a) if e.get("partial")]
+        assert 6 < len(pieces) < 160, len(pieces)
+        assert ("".join(words) + "end").startswith("".join(pieces))
+        assert texts(turns(a), "text") == ["".join(words) + "end"]
 
 
 @test
