@@ -203,14 +203,19 @@ def ctrl_c_ends_a_flood_of_lines_soon():
                 process.stdout.close()
             io_log = folder(a) / "io.log"
             wait_for(lambda: io_log.exists() and io_log.stat().st_size > 10 << 20)
+            process.send_signal(signal.SIGSTOP)
+            wait_for(lambda: state(process.pid) == "T")
             begin, size = cpu(process.pid), io_log.stat().st_size
             process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGCONT)
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             assert process.returncode == 130
             took = used.ru_utime + used.ru_stime - begin  # of the processor: others may be at work
-            print(f"# {took:.2f} s, {(io_log.stat().st_size - size) >> 20} MiB")
+            more = io_log.stat().st_size - size
+            print(f"# {took:.2f} s, {more >> 20} MiB")
             assert took < MOST_SECONDS, took
+            assert more < 30 << 20, more
             assert facts(a)["status"] == "aborted"
 
 
