@@ -103,7 +103,7 @@ def what_a_command_says_last_is_kept_while_nobody_reads():
         (a.dir / "said.py").write_text(
             "import os, pathlib, sys, time\n"
             "os.write(1, b'x' * 99 + b'\\n')\n"
-            "for _ in range(16): os.write(1, b'x' * 99999 + b'\\n')\n"
+            "for _ in range(23): os.write(1, b'x' * 49999 + b'\\n')\n"
             "time.sleep(1)\n"  # all is read, and more waits to be shown than may wait
             "os.write(1, b'the end\\n')\n"
             "pathlib.Path('ended').touch()\n")
