@@ -243,7 +243,8 @@ make_entry(struct run *r, int dir_fd, const char *name, unsigned depth, bool is_
     bool is_left = !strncmp(name, TEMP, strlen(TEMP)); /* by one that was killed */
     if (is_left && unlinkat(dir_fd, name, 0) == 0)
         return;
-    if (buf_printf(&r->path, "/%s", name) < 0)
+    buf_puts(&r->path, "/");
+    if (buf_puts(&r->path, name) < 0)
         leave(r, "its path is too long");
     else if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         leave_code(r, -errno);
