@@ -17,6 +17,7 @@ from support.on_pty import OnPty
 from support.processes import children, command, is_in_foreground, kill, state, wait_for
 from support.runs import facts, folder, io, log, text_of, turns
 from support.tap import run, test, test_meanwhile
+from support.terminal import plain_signals
 
 BINARY = str(Path(sys.argv[1]).resolve())
 MOST_KIB = 900_000 if "--sanitized" in sys.argv else 150_000
@@ -26,7 +27,8 @@ WAIT = "echo up; exec sleep 1000"
 
 def start(a, script, *options, **more):
     """Waits until it is up."""
-    more = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    more = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+            "preexec_fn": plain_signals, **more}
     process = a.popen("run", *options, "--", "sh", "-c", script, **more)
     assert process.stdout.readline() == b"up\n"
     return process
