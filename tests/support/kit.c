@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/le.h"
 #include "support/sim_disk.h"
 #include "tape/block.h"
@@ -236,6 +237,20 @@ kit_remove_dir(char *dir)
 {
     nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     free(dir);
+}
+
+void
+kit_write_file(const char *path, const char *text)
+{
+    assert_int_equal(file_replace(path, text_view(text), false, NULL), 0);
+}
+
+void
+kit_assert_file(const char *path, const char *text)
+{
+    AUTO(buf) b = { 0 };
+    assert_int_equal(file_slurp(path, &b), 0);
+    assert_string_equal(buf_str(&b), text);
 }
 
 int

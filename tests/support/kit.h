@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "support/text_view.h"
 #include "tape/notes.h"
 #include "tape/repair.h"
 #include "tape/writer.h"
@@ -79,6 +80,9 @@ int kit_times(int normal, int thorough);
 /* A new folder, and its removal with all in it. */
 char *kit_make_dir(void);
 void kit_remove_dir(char *dir);
+/* A file with that text, made or made anew; and one that must have just that. */
+void kit_write_file(const char *path, const char *text);
+void kit_assert_file(const char *path, const char *text);
 /* Before and after a test: such a folder is *state and the current one. */
 int kit_enter_dir(void **state);
 int kit_leave_dir(void **state);

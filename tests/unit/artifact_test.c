@@ -10,26 +10,6 @@
 #include "journal/artifact_priv.h"
 #include "support/kit.h"
 
-static struct view
-text_view(const char *text)
-{
-    return (struct view){ (const uint8_t *)text, strlen(text) };
-}
-
-static void
-write_file(const char *path, const char *text)
-{
-    assert_int_equal(file_replace(path, text_view(text), false, NULL), 0);
-}
-
-static void
-assert_file(const char *path, const char *text)
-{
-    AUTO(buf) b = { 0 };
-    assert_int_equal(file_slurp(path, &b), 0);
-    assert_string_equal(buf_str(&b), text);
-}
-
 static bool
 is_there(const char *path)
 {
@@ -154,17 +134,17 @@ a_file_is_an_artifact_when_its_call_has_succeeded(void **state)
     start(&f);
     call(&f, "1", "Write", "{\"file_path\":\"a.txt\"}");
     assert_false(is_there("run/artifacts"));
-    write_file("a.txt", "one");
+    kit_write_file("a.txt", "one");
     assert_int_equal(result(&f, "1", "", false), 0);
     call(&f, "2", "Edit", "{\"file_path\":\"./sub/../a.txt\"}");
-    write_file("a.txt", "two");
+    kit_write_file("a.txt", "two");
     assert_int_equal(result(&f, "2", "", false), 0);
     assert_int_equal(result(&f, "2", "", false), 0); /* told twice, heard once */
     call(&f, "3", "Write", "{\"file_path\":\"b.txt\"}");
     assert_int_equal(result(&f, "3", "no", true), 0);
     assert_string_equal(buf_str(&f.told), "created a.txt\nmodified a.txt\n");
-    assert_file("run/artifacts/0001-a.txt", "one");
-    assert_file("run/artifacts/0002-a.txt", "two");
+    kit_assert_file("run/artifacts/0001-a.txt", "one");
+    kit_assert_file("run/artifacts/0002-a.txt", "two");
     assert_int_equal(journal_artifacts_list(f.a).n, sizeof("a.txt"));
     stop(&f);
 }
@@ -175,7 +155,7 @@ what_the_result_says_counts(void **state)
     (void)state;
     struct fixture f;
     start(&f);
-    write_file("a", "x"); /* written before the call was seen */
+    kit_write_file("a", "x"); /* written before the call was seen */
     call(&f, "1", "Write", "{\"file_path\":\"a\"}");
     assert_int_equal(result(&f, "1", "File created successfully at: a", false), 0);
     call(&f, "2", "Write", "{\"file_path\":\"created successfully\"}");
@@ -191,7 +171,7 @@ what_a_tool_writes_into_the_runs_own_folder_is_no_artifact(void **state)
     struct fixture f;
     start(&f);
     call(&f, "1", "Write", "{\"file_path\":\"run/io.log\"}");
-    write_file("run/io.log", "x");
+    kit_write_file("run/io.log", "x");
     assert_int_equal(result(&f, "1", "", false), 0);
     assert_string_equal(buf_str(&f.told), "");
     assert_false(is_there("run/artifacts"));
@@ -205,17 +185,17 @@ only_what_changed_is_copied_again(void **state)
     struct fixture f;
     struct err err;
     start(&f);
-    write_file("a", "x");
+    kit_write_file("a", "x");
     for (int i = 0; i < 3; i++)
         assert_int_equal(journal_artifacts_add(f.a, "a", NULL, 1, &err), 0);
     assert_int_equal(unlink("a"), 0);
     assert_int_equal(journal_artifacts_add(f.a, "a", NULL, 1, &err), 0);
-    write_file("a", "y");
+    kit_write_file("a", "y");
     assert_int_equal(journal_artifacts_add(f.a, "a", NULL, 1, &err), 0);
     assert_string_equal(buf_str(&f.told),
                         "created a\nmodified a\nmodified a\ndeleted a\ncreated a\n");
     assert_true(is_there("run/artifacts/0001-a"));
-    assert_file("run/artifacts/0002-a", "y");
+    kit_assert_file("run/artifacts/0002-a", "y");
     assert_false(is_there("run/artifacts/0003-a"));
     stop(&f);
 }
@@ -249,7 +229,7 @@ a_file_too_large_is_not_copied(void **state)
     struct err err;
     AUTO(buf) links = { 0 };
     start(&f);
-    write_file("big", "");
+    kit_write_file("big", "");
     assert_int_equal(truncate("big", JOURNAL_COPY_MAX + 1), 0);
     assert_int_equal(journal_artifacts_add(f.a, "big", NULL, 1, &err), 0);
     assert_int_equal(file_slurp("run/artifacts/links.json", &links), 0);
@@ -265,7 +245,7 @@ nothing_is_copied_through_a_link(void **state)
     struct fixture f;
     struct err err;
     start(&f);
-    write_file("a", "x");
+    kit_write_file("a", "x");
     assert_int_equal(mkdir("elsewhere", 0700), 0);
     assert_int_equal(symlink("../elsewhere", "run/artifacts"), 0);
     assert_int_equal(journal_artifacts_add(f.a, "a", NULL, 1, &err), -ELOOP);
@@ -284,13 +264,13 @@ a_list_of_anothers_is_set_aside(void **state)
     struct fixture f;
     struct err err;
     start(&f);
-    write_file("a", "x");
+    kit_write_file("a", "x");
     assert_int_equal(mkdir("run/artifacts", 0700), 0);
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-        write_file("run/artifacts/links.json", lists[i]);
+        kit_write_file("run/artifacts/links.json", lists[i]);
         assert_int_equal(journal_artifacts_add(f.a, "a", "modified", 1, &err), 0);
         if (i < 4)
-            assert_file("run/artifacts/links.json.damaged", lists[i]);
+            kit_assert_file("run/artifacts/links.json.damaged", lists[i]);
     }
     stop(&f);
 }

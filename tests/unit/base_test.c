@@ -450,20 +450,6 @@ paths_are_taken_apart(void **state)
     assert_string_equal(file_name("x.ahr"), "x.ahr");
 }
 
-static struct view
-text_view(const char *text)
-{
-    return (struct view){ (const uint8_t *)text, strlen(text) };
-}
-
-static void
-assert_file(const char *path, const char *text)
-{
-    AUTO(buf) b = { 0 };
-    assert_int_equal(file_slurp(path, &b), 0);
-    assert_string_equal(buf_str(&b), text);
-}
-
 static unsigned
 mode_of(const char *path)
 {
@@ -481,7 +467,7 @@ a_file_is_replaced_whole_and_private(void **state)
         umask(masks[i]);
         assert_int_equal(file_replace("x", text_view("first, and long"), true, NULL), 0);
         assert_int_equal(file_replace("./x", text_view("second"), false, NULL), 0);
-        assert_file("x", "second");
+        kit_assert_file("x", "second");
         assert_int_equal(mode_of("x"), 0600);
         assert_int_equal(access("x.new", F_OK), -1);
         unlink("x");
@@ -495,8 +481,8 @@ what_a_killed_writer_left_is_in_nobodys_way(void **state)
     assert_int_equal(file_replace("other", text_view("not ours"), false, NULL), 0);
     assert_int_equal(symlink("other", "x.new"), 0);
     assert_int_equal(file_replace("x", text_view("whole"), false, NULL), 0);
-    assert_file("x", "whole");
-    assert_file("other", "not ours");
+    kit_assert_file("x", "whole");
+    kit_assert_file("other", "not ours");
 }
 
 static void

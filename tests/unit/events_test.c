@@ -14,15 +14,6 @@
     "{\"id\":" id ",\"ts_ns\":2,\"text\":\"i" id "\",\"anchor_byte\":3}\n"
 
 static void
-write_file(const char *path, const char *text)
-{
-    assert_int_equal(file_replace(path,
-                                  (struct view){ (const uint8_t *)text, strlen(text) },
-                                  false, NULL),
-                     0);
-}
-
-static void
 read_beside(const char *tape_path, struct library_events *ret)
 {
     AUTO(library_found) found = { 0 };
@@ -54,10 +45,10 @@ both_files_stand_beside_the_recording(void **state)
         AUTO(library_events) e = { 0 };
         AUTO(buf) path = { 0 };
         buf_printf(&path, "%s.instructions.jsonl", stems[i]);
-        write_file(buf_str(&path), INSTRUCTION("1") INSTRUCTION("2"));
+        kit_write_file(buf_str(&path), INSTRUCTION("1") INSTRUCTION("2"));
         buf_clear(&path);
         buf_printf(&path, "%s.snapshots.jsonl", stems[i]);
-        write_file(buf_str(&path), SNAPSHOT("3") SNAPSHOT("4"));
+        kit_write_file(buf_str(&path), SNAPSHOT("3") SNAPSHOT("4"));
         read_beside(tapes[i], &e);
         assert_texts(&e.events, "s3 s4 i1 i2");
         assert_int_equal(play_events_at(&e.events, 2).snapshot_id, PLAY_NONE);
@@ -82,7 +73,7 @@ one_that_cannot_be_read_costs_not_the_other(void **state)
     (void)state;
     AUTO(library_events) e = { 0 };
     assert_int_equal(mkfifo("x.snapshots.jsonl", 0600), 0);
-    write_file("x.instructions.jsonl", "bad\n" INSTRUCTION("1") "worse\n");
+    kit_write_file("x.instructions.jsonl", "bad\n" INSTRUCTION("1") "worse\n");
     read_beside("x.ahr", &e);
     assert_texts(&e.events, "i1");
     assert_int_equal(e.snapshots.error, -EINVAL);
@@ -107,7 +98,7 @@ what_is_over_the_limits_is_counted(void **state)
     assert_int_equal(
         file_replace("x.snapshots.jsonl", (struct view){ file.p, file.n }, false, NULL),
         0);
-    write_file("x.instructions.jsonl", INSTRUCTION("1"));
+    kit_write_file("x.instructions.jsonl", INSTRUCTION("1"));
     read_beside("x.ahr", &e);
     assert_int_equal(e.events.count, LINES - 1);
     assert_int_equal(e.snapshots.over, 1);

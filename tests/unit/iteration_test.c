@@ -346,15 +346,6 @@ a_head_that_does_not_fit_is_not_begun(void **state)
 /* -- logs that have no end -- */
 
 static void
-put_file(const char *path, const char *s)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    assert_true(fd >= 0);
-    assert_int_equal(file_write_all(fd, s, strlen(s)), 0);
-    close(fd);
-}
-
-static void
 recovery_leaves_a_live_log_alone_and_ends_a_dead_one_once(void **state)
 {
     (void)state;
@@ -377,7 +368,7 @@ recovery_changes_no_log_that_has_an_end(void **state)
     journal_iteration_close(it);
     assert_int_equal(journal_iteration_recover(LOG, NULL), 0);
     expect_head(TITLE "Status: aborted\nInterrupted: SIGHUP\n---\n\n");
-    put_file(LOG, "# Iteration 7\nDuration: 1ms\n---\n\nan old one, no newline");
+    kit_write_file(LOG, "# Iteration 7\nDuration: 1ms\n---\n\nan old one, no newline");
     assert_int_equal(journal_iteration_recover(LOG, NULL), 0);
     expect_text("an old one, no newline");
 }
@@ -403,7 +394,7 @@ recovery_gives_a_head_to_a_log_that_died_before_it_had_one(void **state)
     (void)state;
     static const char *const begun[] = { "", "#", "# Iteration 7\nTimes" };
     for (size_t i = 0; i < sizeof(begun) / sizeof(begun[0]); i++) {
-        put_file(LOG, begun[i]);
+        kit_write_file(LOG, begun[i]);
         assert_int_equal(journal_iteration_recover(LOG, NULL), 1);
         expect_head(TITLE "Status: crashed\nInterrupted: unknown\n---\n\n");
         expect_text("");
@@ -414,8 +405,8 @@ static void
 recovery_makes_room_in_a_head_without_blanks(void **state)
 {
     (void)state;
-    put_file(LOG, "# Iteration 7\nTimestamp: 2026-01-17T10:15:30.123Z\n"
-                  "Status: in_progress\n---\n\nsomebody else's\n");
+    kit_write_file(LOG, "# Iteration 7\nTimestamp: 2026-01-17T10:15:30.123Z\n"
+                        "Status: in_progress\n---\n\nsomebody else's\n");
     assert_int_equal(journal_iteration_recover(LOG, NULL), 1);
     expect_head(TITLE "Status: crashed\nInterrupted: unknown\n---\n\n");
     expect_text("somebody else's\n");
@@ -427,7 +418,7 @@ recovery_touches_nothing_that_is_no_log(void **state)
     (void)state;
     AUTO(buf) all = { 0 };
     struct err err;
-    put_file(LOG, "my notes");
+    kit_write_file(LOG, "my notes");
     assert_int_equal(journal_iteration_recover(LOG, &err), ERR_DAMAGED);
     assert_int_equal(file_slurp(LOG, &all), 0);
     assert_string_equal(buf_str(&all), "my notes");

@@ -18,12 +18,6 @@
 #include "support/call_faults.h"
 #include "support/kit.h"
 
-static struct view
-text_view(const char *text)
-{
-    return (struct view){ (const uint8_t *)text, strlen(text) };
-}
-
 static void
 fail_from(unsigned n, bool is_for_ever)
 {

@@ -17,26 +17,6 @@
 #define NOW      UINT64_C(1762164930123000000)
 #define NOW_TEXT "2025-11-03T10:15:30.123Z"
 
-static struct view
-text_view(const char *text)
-{
-    return (struct view){ (const uint8_t *)text, strlen(text) };
-}
-
-static void
-write_file(const char *path, const char *text)
-{
-    assert_int_equal(file_replace(path, text_view(text), false, NULL), 0);
-}
-
-static void
-assert_file(const char *path, const char *text)
-{
-    AUTO(buf) b = { 0 };
-    assert_int_equal(file_slurp(path, &b), 0);
-    assert_string_equal(buf_str(&b), text);
-}
-
 static mode_t
 mode_of(const char *path)
 {
@@ -150,9 +130,9 @@ a_line_is_appended_behind_a_torn_one(void **state)
 {
     (void)state;
     struct err err;
-    write_file("io.log", "{\"torn");
+    kit_write_file("io.log", "{\"torn");
     assert_int_equal(journal_io_append("io.log", text_view("one\n"), &err), 0);
-    assert_file("io.log", "{\"torn\none\n");
+    kit_assert_file("io.log", "{\"torn\none\n");
     assert_int_equal(symlink("elsewhere", "link"), 0);
     assert_int_equal(journal_io_append("link", text_view("one\n"), &err), -ELOOP);
     assert_int_equal(access("elsewhere", F_OK), -1);
@@ -291,7 +271,8 @@ a_rewrite_keeps_what_others_have_added(void **state)
     AUTO(buf) file = { 0 };
     struct journal_metadata m = sample();
     struct err err;
-    write_file("m.json", "{\"mine\":{\"x\":[1,2]},\"artifacts_produced\":[\"z\",\"a\"]}");
+    kit_write_file("m.json",
+                   "{\"mine\":{\"x\":[1,2]},\"artifacts_produced\":[\"z\",\"a\"]}");
     assert_int_equal(journal_metadata_write("m.json", &m, false, &err), 0);
     assert_int_equal(journal_metadata_read("m.json", &told, &err), 0);
     assert_int_equal(told.artifacts.n, 6);
@@ -322,10 +303,10 @@ a_change_leaves_all_else_as_it_is(void **state)
     };
     struct err err;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        write_file("m.json", cases[i][0]);
+        kit_write_file("m.json", cases[i][0]);
         assert_int_equal(journal_metadata_change("m.json", "interrupted", NOW, "p", &err),
                          0);
-        assert_file("m.json", cases[i][1]);
+        kit_assert_file("m.json", cases[i][1]);
     }
 }
 
@@ -336,10 +317,10 @@ what_is_no_object_is_left_alone(void **state)
     static const char *const cases[] = { "", "[]", "{\"a\":1}x", "{\"a\":", "{\"a\"}" };
     struct err err;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        write_file("m.json", cases[i]);
+        kit_write_file("m.json", cases[i]);
         assert_int_equal(journal_metadata_change("m.json", "x", 0, NULL, &err),
                          ERR_DAMAGED);
-        assert_file("m.json", cases[i]);
+        kit_assert_file("m.json", cases[i]);
     }
     assert_int_equal(journal_metadata_change("none", "x", 0, NULL, &err), ERR_MISSING);
     assert_int_equal(access("none.lock", F_OK), -1);
@@ -439,7 +420,7 @@ names_by_role_come_from_one_counter(void **state)
     assert_int_equal(mode_of(".ahr/sessions/ARCH-001"), 0700);
     assert_int_equal(mode_of(".ahr/sessions/.counter"), 0600);
     assert_int_equal(mode_of(".ahr/.gitignore"), 0600);
-    assert_file(".ahr/.gitignore", "*\n");
+    kit_assert_file(".ahr/.gitignore", "*\n");
 }
 
 static void
@@ -453,7 +434,7 @@ a_counter_that_is_lost_is_made_anew(void **state)
         char want[32];
         (void)unlink(".ahr/sessions/.counter");
         if (counters[i])
-            write_file(".ahr/sessions/.counter", counters[i]);
+            kit_write_file(".ahr/sessions/.counter", counters[i]);
         snprintf(want, sizeof(want), "RUN-%03zu", 42 + i);
         assert_opens(NULL, NULL, want);
     }
@@ -509,7 +490,7 @@ the_seeds_folder_is_used_where_there_is_one(void **state)
     assert_int_equal(mkdir(".claude-man", 0755), 0);
     assert_opens(NULL, NULL, "RUN-001");
     assert_int_equal(access(".ahr", F_OK), -1);
-    assert_file(".claude-man/sessions/.gitignore", "*\n");
+    kit_assert_file(".claude-man/sessions/.gitignore", "*\n");
     assert_int_equal(access(".claude-man/.gitignore", F_OK), -1);
     assert_int_equal(mode_of(".claude-man"), 0755);
 }
@@ -519,9 +500,9 @@ a_gitignore_that_is_there_stays(void **state)
 {
     (void)state;
     assert_int_equal(mkdir(".ahr", 0755), 0);
-    write_file(".ahr/.gitignore", "# mine\n");
+    kit_write_file(".ahr/.gitignore", "# mine\n");
     assert_opens(NULL, NULL, "RUN-001");
-    assert_file(".ahr/.gitignore", "# mine\n");
+    kit_assert_file(".ahr/.gitignore", "# mine\n");
 }
 
 static void
@@ -567,12 +548,12 @@ a_counter_that_is_a_link_is_replaced(void **state)
 {
     (void)state;
     assert_opens(NULL, NULL, "RUN-001");
-    write_file("precious", "7\n");
+    kit_write_file("precious", "7\n");
     assert_int_equal(unlink(".ahr/sessions/.counter"), 0);
     assert_int_equal(symlink("../../precious", ".ahr/sessions/.counter"), 0);
     assert_opens(NULL, NULL, "RUN-002");
-    assert_file("precious", "7\n");
-    assert_file(".ahr/sessions/.counter", "2\n");
+    kit_assert_file("precious", "7\n");
+    kit_assert_file(".ahr/sessions/.counter", "2\n");
 }
 
 static void
@@ -599,9 +580,9 @@ numbers_of_logs_go_on(void **state)
     assert_int_equal(journal_project_next(&p, &n, &err), 0);
     assert_int_equal(n, 1);
     assert_int_equal(mode_of(".ahr/sessions/one/iterations"), 0700);
-    write_file(".ahr/sessions/one/iterations/12.log", "");
-    write_file(".ahr/sessions/one/iterations/13.txt", "");
-    write_file(".ahr/sessions/one/iterations/99999999999999999999.log", "");
+    kit_write_file(".ahr/sessions/one/iterations/12.log", "");
+    kit_write_file(".ahr/sessions/one/iterations/13.txt", "");
+    kit_write_file(".ahr/sessions/one/iterations/99999999999999999999.log", "");
     assert_int_equal(journal_project_next(&p, &n, &err), 0);
     assert_int_equal(n, 13);
     journal_project_release(&p);
@@ -618,11 +599,11 @@ a_run_that_was_cut_off_is_put_in_order(void **state)
     assert_int_equal(journal_project_open(&p, ".", "one", NULL, &err), 0);
     assert_int_equal(
         journal_metadata_write(".ahr/sessions/one/metadata.json", &m, false, &err), 0);
-    write_file(".ahr/sessions/one/io.log", "{\"a\":1}\n{\"timestamp\":\"20");
+    kit_write_file(".ahr/sessions/one/io.log", "{\"a\":1}\n{\"timestamp\":\"20");
     assert_int_equal(journal_project_recover(p.dir, &err), ERR_BUSY);
     journal_project_release(&p);
     assert_int_equal(journal_project_recover(".ahr/sessions/one", &err), 1);
-    assert_file(".ahr/sessions/one/io.log", "{\"a\":1}\n");
+    kit_assert_file(".ahr/sessions/one/io.log", "{\"a\":1}\n");
     assert_int_equal(
         journal_metadata_read(".ahr/sessions/one/metadata.json", &told, &err), 0);
     assert_string_equal(told.status, "interrupted");
@@ -641,9 +622,9 @@ what_others_wrote_is_ended_and_not_cut_off(void **state)
     };
     assert_opens("one", NULL, "one");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        write_file(".ahr/sessions/one/io.log", cases[i][0]);
+        kit_write_file(".ahr/sessions/one/io.log", cases[i][0]);
         assert_int_equal(journal_project_recover(".ahr/sessions/one", NULL), 1);
-        assert_file(".ahr/sessions/one/io.log", cases[i][1]);
+        kit_assert_file(".ahr/sessions/one/io.log", cases[i][1]);
     }
 }
 
@@ -655,8 +636,8 @@ a_run_is_found_from_below(void **state)
     AUTO(buf) id = { 0 };
     char cwd[4096];
     assert_opens("one", NULL, "one");
-    write_file(".ahr/sessions/one/metadata.json",
-               "{\"id\":\"2026-01-02-01234567-89ab-4cde-8f01-23456789abcd\"}");
+    kit_write_file(".ahr/sessions/one/metadata.json",
+                   "{\"id\":\"2026-01-02-01234567-89ab-4cde-8f01-23456789abcd\"}");
     assert_int_equal(file_make_dirs("sub/sub"), 0);
     assert_int_equal(journal_project_find("sub/sub", "one", &dir, &id), 1);
     assert_string_equal(buf_str(&id), "2026-01-02-01234567-89ab-4cde-8f01-23456789abcd");

@@ -13,24 +13,16 @@
 
 #define FILE_NAME "x.snapshots.jsonl"
 
-static struct view
-text_view(const char *text)
-{
-    return (struct view){ (const uint8_t *)text, strlen(text) };
-}
-
 static void
 write_file(const char *text)
 {
-    assert_int_equal(file_replace(FILE_NAME, text_view(text), false, NULL), 0);
+    kit_write_file(FILE_NAME, text);
 }
 
 static void
 assert_file(const char *text)
 {
-    AUTO(buf) b = { 0 };
-    assert_int_equal(file_slurp(FILE_NAME, &b), 0);
-    assert_string_equal(buf_str(&b), text);
+    kit_assert_file(FILE_NAME, text);
 }
 
 static int

@@ -18,25 +18,18 @@
 static const struct model_tape tape = { "session.ahr", "elsewhere.ahr" };
 
 static void
-write_file(const char *path, const char *text)
-{
-    struct view v = { (const uint8_t *)text, strlen(text) };
-    assert_int_equal(file_replace(path, v, false, NULL), 0);
-}
-
-static void
 they_are_read_again_when_they_have_grown(void **state)
 {
     (void)state;
     struct events e = { 0 };
-    write_file("session.ahr", "");
+    kit_write_file("session.ahr", "");
     assert_false(events_look(&e, &tape, SECOND));
-    write_file("session.snapshots.jsonl", SNAPSHOTS);
+    kit_write_file("session.snapshots.jsonl", SNAPSHOTS);
     assert_false(events_look(&e, &tape, SECOND + 1)); /* too early */
     assert_true(events_look(&e, &tape, 2 * SECOND));
     assert_int_equal(e.list.count, 2);
     assert_false(events_look(&e, &tape, 3 * SECOND));
-    write_file("session.instructions.jsonl", INSTRUCTIONS);
+    kit_write_file("session.instructions.jsonl", INSTRUCTIONS);
     events_expire(&e);
     assert_true(events_look(&e, &tape, 3 * SECOND + 1));
     assert_int_equal(e.list.count, 3);
@@ -49,9 +42,9 @@ what_memory_was_missing_for_comes_a_second_later(void **state)
 {
     (void)state;
     unsigned fail_at = 1;
-    write_file("session.ahr", "");
-    write_file("session.snapshots.jsonl", SNAPSHOTS);
-    write_file("session.instructions.jsonl", INSTRUCTIONS);
+    kit_write_file("session.ahr", "");
+    kit_write_file("session.snapshots.jsonl", SNAPSHOTS);
+    kit_write_file("session.instructions.jsonl", INSTRUCTIONS);
     for (bool has_failed = true; has_failed; fail_at++) {
         struct events e = { 0 };
         faults = (struct alloc_faults){ .is_on = true, .fail_at = fail_at };
@@ -71,8 +64,8 @@ what_cannot_be_read_is_tried_again(void **state)
 {
     (void)state;
     struct events e = { 0 };
-    write_file("session.ahr", "");
-    write_file("session.snapshots.jsonl", SNAPSHOTS);
+    kit_write_file("session.ahr", "");
+    kit_write_file("session.snapshots.jsonl", SNAPSHOTS);
     assert_int_equal(mkdir("session.instructions.jsonl", 0700), 0);
     assert_true(events_look(&e, &tape, SECOND));
     assert_int_equal(e.list.count, 2);
@@ -80,7 +73,7 @@ what_cannot_be_read_is_tried_again(void **state)
     assert_false(events_look(&e, &tape, 2 * SECOND));
     assert_int_equal(e.list.count, 2);
     assert_int_equal(rmdir("session.instructions.jsonl"), 0);
-    write_file("session.instructions.jsonl", INSTRUCTIONS);
+    kit_write_file("session.instructions.jsonl", INSTRUCTIONS);
     assert_true(events_look(&e, &tape, 3 * SECOND));
     assert_int_equal(e.list.count, 3);
     events_release(&e);

@@ -11,21 +11,16 @@
 #include <cmocka.h>
 
 #include "library/literal_priv.h"
+#include "support/text_view.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-static struct view
-view_of(const char *text)
-{
-    return (struct view){ (const uint8_t *)text, strlen(text) };
-}
 
 static struct pattern *
 make(const char *query, bool is_regex)
 {
     struct pattern *p = NULL;
     struct err err = { 0 };
-    if (pattern_new(&p, view_of(query), is_regex, &err) < 0)
+    if (pattern_new(&p, text_view(query), is_regex, &err) < 0)
         fail_msg("'%s': %s", query, err.text);
     return p;
 }
@@ -36,7 +31,7 @@ find(const char *query, bool is_regex, const char *text, struct buf *out)
 {
     struct pattern *p = make(query, is_regex);
     struct pattern_hit hit;
-    assert_int_equal(pattern_begin(p, view_of(text)), 0);
+    assert_int_equal(pattern_begin(p, text_view(text)), 0);
     while (pattern_next(p, &hit) > 0) {
         unsigned line = 0;
         for (size_t i = 0; i < hit.line; i++)
@@ -163,7 +158,7 @@ literals_are_what_every_match_holds(void **state)
     };
     for (size_t i = 0; i < COUNT(all); i++) {
         AUTO(buf) out = { 0 };
-        int r = literal_find(view_of(all[i][0]), false, false, &out);
+        int r = literal_find(text_view(all[i][0]), false, false, &out);
         const char *got = r ? buf_str(&out) : "?";
         if (strcmp(got, all[i][1]) != 0)
             fail_msg("'%s': '%s', not '%s'", all[i][0], got, all[i][1]);
@@ -188,7 +183,7 @@ a_literal_in_any_case_is_ascii_alone(void **state)
     };
     for (size_t i = 0; i < COUNT(all); i++) {
         AUTO(buf) out = { 0 };
-        int r = literal_find(view_of(all[i].regex), true, all[i].has_strangers, &out);
+        int r = literal_find(text_view(all[i].regex), true, all[i].has_strangers, &out);
         assert_int_equal(r, 1);
         assert_string_equal(buf_str(&out), all[i].literal);
     }
@@ -227,7 +222,7 @@ a_regex_that_is_none_is_told_with_its_place(void **state)
     for (size_t i = 0; i < COUNT(all); i++) {
         struct pattern *p;
         struct err err = { 0 };
-        int r = pattern_new(&p, view_of(all[i][0]), true, &err);
+        int r = pattern_new(&p, text_view(all[i][0]), true, &err);
         if (r != ERR_USAGE || !strstr(err.text, all[i][1]))
             fail_msg("'%s': %d, %s", all[i][0], r, err.text);
     }
@@ -241,8 +236,8 @@ nothing_and_too_much_are_refused(void **state)
     struct err err = { 0 };
     AUTO(buf) big = { 0 };
     memset(buf_grow(&big, PATTERN_REGEX_MAX + 1), 'a', PATTERN_REGEX_MAX + 1);
-    assert_int_equal(pattern_new(&p, view_of(""), false, &err), ERR_USAGE);
-    assert_int_equal(pattern_new(&p, view_of(""), true, &err), ERR_USAGE);
+    assert_int_equal(pattern_new(&p, text_view(""), false, &err), ERR_USAGE);
+    assert_int_equal(pattern_new(&p, text_view(""), true, &err), ERR_USAGE);
     assert_int_equal(pattern_new(&p, (struct view){ big.p, big.n }, true, &err),
                      ERR_USAGE);
     assert_int_equal(pattern_new(&p, (struct view){ big.p, big.n }, false, &err), 0);

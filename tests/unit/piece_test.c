@@ -9,12 +9,6 @@
 #include "support/rng.h"
 
 static struct view
-text_view(const char *text)
-{
-    return (struct view){ (const uint8_t *)text, strlen(text) };
-}
-
-static struct view
 view_of(const struct buf *b)
 {
     return (struct view){ b->p, b->n };

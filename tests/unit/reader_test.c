@@ -143,12 +143,6 @@ every_flipped_bit_of_a_tail_is_told_or_cuts_it(void **state)
     kit_sample_release(&s);
 }
 
-static struct view
-text_view(const char *s)
-{
-    return (struct view){ (const uint8_t *)s, strlen(s) };
-}
-
 /* Appends the bytes of DATA; returns how many damages were told. */
 static size_t
 deliver(struct tape_io *io, struct buf *ret)

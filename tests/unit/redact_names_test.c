@@ -13,12 +13,7 @@
 
 #include "redact/check_priv.h"
 #include "redact/value_priv.h"
-
-static struct view
-view_of(const char *s)
-{
-    return (struct view){ (const uint8_t *)s, strlen(s) };
-}
+#include "support/text_view.h"
 
 static bool
 is_text(struct view v, const char *text)
@@ -38,7 +33,7 @@ static bool
 is_read(const struct reading *want)
 {
     struct name names[NAME_READINGS];
-    size_t n = name_read(view_of(want->before), names);
+    size_t n = name_read(text_view(want->before), names);
     for (size_t i = 0; i < n; i++)
         if (is_text(names[i].text, want->name) && names[i].op == want->op &&
             names[i].is_quoted == want->is_quoted && names[i].is_tight == want->is_tight)
@@ -85,7 +80,7 @@ without_a_name_nothing_is_read(void **state)
     struct name names[NAME_READINGS];
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        for (size_t k = name_read(view_of(cases[i]), names); k--;)
+        for (size_t k = name_read(text_view(cases[i]), names); k--;)
             assert_false(name_tells(names[k].text, "password secret token key"));
 }
 
@@ -118,7 +113,7 @@ a_word_tells_where_it_names_the_value(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        if (name_tells(view_of(cases[i].name), cases[i].words) != cases[i].tells)
+        if (name_tells(text_view(cases[i].name), cases[i].words) != cases[i].tells)
             fail_msg("%s", cases[i].name);
 }
 
@@ -130,7 +125,7 @@ static void
 hold_all(value_fn fn, const char *const *values, bool want)
 {
     for (; *values; values++)
-        if (fn(view_of(*values)) != want)
+        if (fn(text_view(*values)) != want)
             fail_msg("%s", *values);
 }
 
@@ -187,7 +182,7 @@ a_value_ends_where_the_next_pair_begins(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        if (!is_text(value_trim(view_of(cases[i].run)), cases[i].value))
+        if (!is_text(value_trim(text_view(cases[i].run)), cases[i].value))
             fail_msg("%s", cases[i].run);
 }
 
@@ -195,11 +190,11 @@ static void
 entropy_is_that_of_shannon(void **state)
 {
     (void)state;
-    assert_int_equal(value_entropy(view_of("")), 0);
-    assert_int_equal(value_entropy(view_of("aaaa")), 0);
-    assert_int_equal(value_entropy(view_of("abab")), 100);
-    assert_int_equal(value_entropy(view_of("abcdefgh")), 300);
-    assert_int_equal(value_entropy(view_of("0123456789abcdef")), 400);
+    assert_int_equal(value_entropy(text_view("")), 0);
+    assert_int_equal(value_entropy(text_view("aaaa")), 0);
+    assert_int_equal(value_entropy(text_view("abab")), 100);
+    assert_int_equal(value_entropy(text_view("abcdefgh")), 300);
+    assert_int_equal(value_entropy(text_view("0123456789abcdef")), 400);
 }
 
 struct value_case {
@@ -215,11 +210,11 @@ hold_cases(bool (*fn)(struct view v, const struct name *name),
            const struct value_case *cases, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct name name = { .text = view_of(cases[i].name),
+        struct name name = { .text = text_view(cases[i].name),
                              .op = cases[i].op,
                              .is_quoted = cases[i].is_quoted,
                              .is_tight = cases[i].is_tight };
-        if (fn(view_of(cases[i].value), &name) != cases[i].want)
+        if (fn(text_view(cases[i].value), &name) != cases[i].want)
             fail_msg("%s %s", cases[i].name, cases[i].value);
     }
 }
@@ -273,15 +268,17 @@ a_github_token_has_its_sum_at_the_end(void **state)
     static const char body[] = "zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ";
     char token[64];
     snprintf(token, sizeof(token), "%s_%s%s", "ghp", body, "0mLq17");
-    assert_int_equal(check_secret(PACK_CHECK_CRC32_BASE62, view_of(token)), CHECK_RIGHT);
+    assert_int_equal(check_secret(PACK_CHECK_CRC32_BASE62, text_view(token)),
+                     CHECK_RIGHT);
     for (size_t i = 4; i < 40; i++) {
         char c = token[i];
         token[i] = c == 'a' ? 'b' : 'a';
-        assert_int_equal(check_secret(PACK_CHECK_CRC32_BASE62, view_of(token)),
+        assert_int_equal(check_secret(PACK_CHECK_CRC32_BASE62, text_view(token)),
                          CHECK_WRONG);
         token[i] = c;
     }
-    assert_int_equal(check_secret(PACK_CHECK_CRC32_BASE62, view_of("ghp_")), CHECK_WRONG);
+    assert_int_equal(check_secret(PACK_CHECK_CRC32_BASE62, text_view("ghp_")),
+                     CHECK_WRONG);
 }
 
 /* BIP 173, "Test vectors". */
@@ -308,10 +305,10 @@ bech32_is_that_of_bip_173(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(valid) / sizeof(valid[0]); i++)
-        if (check_secret(PACK_CHECK_BECH32, view_of(valid[i])) != CHECK_RIGHT)
+        if (check_secret(PACK_CHECK_BECH32, text_view(valid[i])) != CHECK_RIGHT)
             fail_msg("%s", valid[i]);
     for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++)
-        if (check_secret(PACK_CHECK_BECH32, view_of(invalid[i])) != CHECK_WRONG)
+        if (check_secret(PACK_CHECK_BECH32, text_view(invalid[i])) != CHECK_WRONG)
             fail_msg("%s", invalid[i]);
 }
 
@@ -353,13 +350,13 @@ a_stellar_seed_has_its_sum_at_the_end(void **state)
     for (uint8_t fill = 1; fill < 40; fill++) {
         put_stellar(seed, fill);
         assert_int_equal(seed[0], 'S');
-        assert_int_equal(check_secret(PACK_CHECK_CRC16_BASE32, view_of(seed)),
+        assert_int_equal(check_secret(PACK_CHECK_CRC16_BASE32, text_view(seed)),
                          CHECK_RIGHT);
         seed[fill] = seed[fill] == 'Q' ? 'R' : 'Q';
-        assert_int_equal(check_secret(PACK_CHECK_CRC16_BASE32, view_of(seed)),
+        assert_int_equal(check_secret(PACK_CHECK_CRC16_BASE32, text_view(seed)),
                          CHECK_WRONG);
     }
-    assert_int_equal(check_secret(PACK_CHECK_CRC16_BASE32, view_of("SA")), CHECK_WRONG);
+    assert_int_equal(check_secret(PACK_CHECK_CRC16_BASE32, text_view("SA")), CHECK_WRONG);
 }
 
 static void
@@ -367,12 +364,12 @@ the_head_of_a_web_token_names_its_algorithm(void **state)
 {
     (void)state;
     static const char head[] = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"; /* {"alg":… */
-    assert_int_equal(check_secret(PACK_CHECK_JWT, view_of(head)), CHECK_RIGHT);
-    assert_int_equal(check_secret(PACK_CHECK_JWT, view_of("eyJhIjoxfQ.x.y")),
+    assert_int_equal(check_secret(PACK_CHECK_JWT, text_view(head)), CHECK_RIGHT);
+    assert_int_equal(check_secret(PACK_CHECK_JWT, text_view("eyJhIjoxfQ.x.y")),
                      CHECK_WRONG);
-    assert_int_equal(check_secret(PACK_CHECK_JWT, view_of("e.y.J")), CHECK_WRONG);
-    assert_int_equal(check_secret(PACK_CHECK_JWT, view_of("")), CHECK_WRONG);
-    assert_int_equal(check_secret(PACK_CHECK_NONE, view_of(head)), CHECK_UNKNOWN);
+    assert_int_equal(check_secret(PACK_CHECK_JWT, text_view("e.y.J")), CHECK_WRONG);
+    assert_int_equal(check_secret(PACK_CHECK_JWT, text_view("")), CHECK_WRONG);
+    assert_int_equal(check_secret(PACK_CHECK_NONE, text_view(head)), CHECK_UNKNOWN);
 }
 
 int

@@ -7,18 +7,13 @@
 #include "play/html_priv.h"
 #include "support/rng.h"
 #include "support/tape_maker.h"
-
-static struct view
-view_of(const char *text)
-{
-    return (struct view){ (const uint8_t *)text, strlen(text) };
-}
+#include "support/text_view.h"
 
 static void
 assert_cells(const char *text, const char *want)
 {
     AUTO(buf) out = { 0 };
-    play_html_cells(&out, view_of(text));
+    play_html_cells(&out, text_view(text));
     assert_string_equal(buf_str(&out), want);
 }
 
@@ -158,7 +153,7 @@ put_line(struct play_out *o, uint64_t index, const char *text, bool is_wrapped)
 {
     struct term_line line = { .is_wrapped = is_wrapped };
     struct play_item item = {
-        .kind = PLAY_ITEM_LINE, .index = index, .text = view_of(text), .line = &line
+        .kind = PLAY_ITEM_LINE, .index = index, .text = text_view(text), .line = &line
     };
     o->lines++;
     play_format_html.item(o, &item);

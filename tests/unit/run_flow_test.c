@@ -170,12 +170,6 @@ leave(struct kit *k)
     buf_release(&calls);
 }
 
-static struct view
-text_view(const char *text)
-{
-    return (struct view){ (const uint8_t *)text, strlen(text) };
-}
-
 static void
 hear(struct kit *k, const char *text)
 {

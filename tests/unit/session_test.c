@@ -21,26 +21,6 @@
 #define ENDED   "home/sessions/" ID
 #define START_S UINT64_C(1767398400) /* 2026-01-03 00:00 UTC */
 
-static struct view
-text_view(const char *text)
-{
-    return (struct view){ (const uint8_t *)text, strlen(text) };
-}
-
-static void
-write_file(const char *path, const char *text)
-{
-    assert_int_equal(file_replace(path, text_view(text), false, NULL), 0);
-}
-
-static void
-assert_file(const char *path, const char *text)
-{
-    AUTO(buf) b = { 0 };
-    assert_int_equal(file_slurp(path, &b), 0);
-    assert_string_equal(buf_str(&b), text);
-}
-
 static bool
 exists(const char *path)
 {
@@ -191,11 +171,11 @@ a_folder_is_made_and_moves_to_its_place(void **state)
         assert_int_equal(mode_of("home/live"), 0700);
         assert_int_equal(mode_of(LIVE), 0700);
         assert_int_equal(mode_of(LIVE "/lock"), 0600);
-        write_file(f.tape_path, "tape");
+        kit_write_file(f.tape_path, "tape");
         assert_int_equal(session_folder_finish(&f, NULL), 0);
         assert_string_equal(f.dir, ENDED);
         assert_string_equal(f.meta_path, ENDED "/session.meta.json");
-        assert_file(f.tape_path, "tape");
+        kit_assert_file(f.tape_path, "tape");
         assert_int_equal(mode_of("home/sessions"), 0700);
         assert_false(exists(LIVE));
         assert_false(exists(ENDED "/lock"));
@@ -242,10 +222,10 @@ an_out_file_stays_and_the_folder_goes(void **state)
     assert_int_equal(session_folder_paths(LIVE, &tape, &meta), 0);
     assert_string_equal(buf_str(&tape), f.tape_path);
     assert_string_equal(buf_str(&meta), f.meta_path);
-    write_file(f.tape_path, "tape");
-    write_file(LIVE "/host.log", "log");
+    kit_write_file(f.tape_path, "tape");
+    kit_write_file(LIVE "/host.log", "log");
     assert_int_equal(session_folder_finish(&f, NULL), 0);
-    assert_file("new/folder/x.ahr", "tape");
+    kit_assert_file("new/folder/x.ahr", "tape");
     assert_int_equal(rmdir("home/live"), 0); /* nothing is in it */
     session_folder_release(&f);
 }
@@ -295,8 +275,8 @@ a_discarded_folder_leaves_nothing(void **state)
     (void)state;
     struct session_folder f;
     assert_int_equal(session_folder_make(&f, "home", ID, NULL, NULL), 0);
-    write_file(f.tape_path, "tape");
-    write_file(f.meta_path, "{}");
+    kit_write_file(f.tape_path, "tape");
+    kit_write_file(f.meta_path, "{}");
     session_folder_discard(&f);
     session_folder_release(&f);
     assert_int_equal(rmdir("home/live"), 0);
@@ -310,16 +290,16 @@ a_folder_of_the_same_id_is_not_overwritten(void **state)
     struct session_folder f;
     struct err err;
     assert_int_equal(session_folder_make(&f, "home", ID, NULL, NULL), 0);
-    write_file(f.tape_path, "live");
+    kit_write_file(f.tape_path, "live");
     assert_true(session_folder_make(&f, "home", ID, NULL, &err) < 0);
     assert_false(exists("home/live/.new-" ID));
     file_make_dirs(ENDED);
-    write_file(ENDED "/session.ahr", "ended");
+    kit_write_file(ENDED "/session.ahr", "ended");
     assert_true(session_folder_finish(&f, &err) < 0);
     assert_string_equal(err.text, "cannot move '" LIVE "': '" ENDED "' is already there");
     session_folder_release(&f);
-    assert_file(LIVE "/session.ahr", "live");
-    assert_file(ENDED "/session.ahr", "ended");
+    kit_assert_file(LIVE "/session.ahr", "live");
+    kit_assert_file(ENDED "/session.ahr", "ended");
     assert_int_equal(session_folder_take(&f, "home", ID, NULL), 0);
     session_folder_release(&f);
 }
@@ -330,7 +310,7 @@ a_folder_that_cannot_be_made_is_told(void **state)
     (void)state;
     struct session_folder f;
     struct err err;
-    write_file("home", "a file");
+    kit_write_file("home", "a file");
     assert_int_equal(session_folder_make(&f, "home", ID, NULL, &err), -ENOTDIR);
     assert_string_equal(err.text,
                         "cannot make a folder in 'home/live' (AHR_HOME says where): "
@@ -732,13 +712,13 @@ an_interrupted_meta_keeps_all_else_in_its_order(void **state)
         { "{}", "{\"status\":\"interrupted\",\"totalBytes\":7}\n", 0 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        write_file("m", cases[i].was);
+        kit_write_file("m", cases[i].was);
         assert_int_equal(session_meta_interrupt("m", ID, 7, cases[i].ended_at_ns, NULL),
                          0);
-        assert_file("m", cases[i].is);
+        kit_assert_file("m", cases[i].is);
         assert_int_equal(session_meta_interrupt("m", ID, 7, cases[i].ended_at_ns, NULL),
                          0);
-        assert_file("m", cases[i].is);
+        kit_assert_file("m", cases[i].is);
     }
     assert_false(exists("m.bad"));
 }
@@ -751,20 +731,20 @@ a_meta_that_is_missing_or_damaged_is_made(void **state)
                                "\",\"status\":\"interrupted\",\"totalBytes\":7,"
                                "\"endedAtNs\":9}\n";
     assert_int_equal(session_meta_interrupt("m", ID, 7, 9, NULL), 0);
-    assert_file("m", made);
+    kit_assert_file("m", made);
     assert_false(exists("m.bad"));
     static const char *const bad[] = { "", "{", "[1]" };
     static const char *const kept[] = { "m.bad", "m.bad.1", "m.bad.2" };
     for (size_t i = 0; i < 3; i++) {
-        write_file("m", bad[i]);
+        kit_write_file("m", bad[i]);
         assert_int_equal(session_meta_interrupt("m", ID, 7, 9, NULL), 0);
-        assert_file("m", made);
-        assert_file(kept[i], bad[i]);
+        kit_assert_file("m", made);
+        kit_assert_file(kept[i], bad[i]);
     }
     unlink("m");
     assert_int_equal(mkdir("m", 0700), 0);
     assert_int_equal(session_meta_interrupt("m", ID, 7, 9, NULL), 0);
-    assert_file("m", made);
+    kit_assert_file("m", made);
 }
 
 static void
@@ -863,7 +843,7 @@ what_is_no_folder_of_a_session_is_not_held(void **state)
     assert_int_equal(symlink("../../elsewhere", ENDED), 0);
     assert_int_equal(session_hold("home", ID, 0, NULL), ERR_MISSING);
     assert_int_equal(unlink(ENDED), 0);
-    write_file(ENDED, "a file");
+    kit_write_file(ENDED, "a file");
     assert_int_equal(session_hold("home", ID, 0, NULL), ERR_MISSING);
 }
 

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "support/text_view.h"
 #include "turn/format_priv.h"
 #include "turn/totals.h"
 
@@ -17,12 +18,6 @@ struct seen {
     struct buf text; /* of all events: each a line */
     struct turn_totals totals;
 };
-
-static struct view
-view_of(const char *text)
-{
-    return (struct view){ (const uint8_t *)text, strlen(text) };
-}
 
 static void
 put(struct buf *out, const char *key, struct view value)
@@ -423,7 +418,7 @@ a_line_belongs_to_one_format_only(void **unused)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         for (int f = 0; f < 3; f++)
-            if (formats[f]->is_mine(view_of(cases[i].type), view_of(cases[i].line)) !=
+            if (formats[f]->is_mine(text_view(cases[i].type), text_view(cases[i].line)) !=
                 (cases[i].owner == f))
                 fail_msg("%s: format %d", cases[i].line, f);
 }
@@ -458,7 +453,7 @@ a_refusal_ends_the_line(void **unused)
         struct view other = { 0 };
         struct turn_sink to = { refuse, NULL };
         assert_int_equal(
-            cases[i].format->decode(&state, view_of(cases[i].line), &to, &other),
+            cases[i].format->decode(&state, text_view(cases[i].line), &to, &other),
             ERR_LIMIT);
         release(&state, &s);
     }

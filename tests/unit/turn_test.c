@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "support/measure.h"
+#include "support/text_view.h"
 #include "support/turn_kit.h"
 
 #define INIT                                                                   \
@@ -29,12 +30,6 @@
     EVENT(parent, "{\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_" \
                   "delta\",\"text\":\"" text "\"}}")
 #define STOP(parent) EVENT(parent, "{\"type\":\"content_block_stop\",\"index\":0}")
-
-static struct view
-text_view(const char *text)
-{
-    return (struct view){ (const uint8_t *)text, strlen(text) };
-}
 
 /* Every chunking of it gives these events. */
 static void
