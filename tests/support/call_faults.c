@@ -40,7 +40,16 @@ WRAP(int, rename, (const char *from, const char *to), (from, to))
 WRAP(int, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to))
 WRAP(int, mkdirat, (int fd, const char *path, mode_t mode), (fd, path, mode))
 WRAP(int, fchmod, (int fd, mode_t mode), (fd, mode))
-WRAP(int, fsync, (int fd), (fd))
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+
+int
+__wrap_fsync(int fd)
+{
+    call_faults.syncs++;
+    return fails() ? -1 : __real_fsync(fd);
+}
 
 /* With large files open() and openat() are called so. */
 int __real_open64(const char *path, int flags, mode_t mode);

@@ -13,6 +13,7 @@ struct call_faults {
     unsigned fail_at, count; /* from 1; 0: none fails */
     bool is_for_ever;
     bool has_failed;
+    unsigned syncs; /* whether they fail or not */
 };
 
 extern struct call_faults call_faults;

@@ -239,6 +239,75 @@ a_file_too_large_is_not_copied(void **state)
 }
 
 static void
+a_file_as_large_as_may_be_is_copied(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err err;
+    struct stat st;
+    start(&f);
+    kit_write_file("big", "");
+    assert_int_equal(truncate("big", JOURNAL_COPY_MAX), 0);
+    assert_int_equal(journal_artifacts_add(f.a, "big", NULL, 1, &err), 0);
+    assert_int_equal(lstat("run/artifacts/0001-big", &st), 0);
+    assert_int_equal(st.st_size, JOURNAL_COPY_MAX);
+    stop(&f);
+}
+
+/* links.json of a run that has copied so much, in files of 4 GiB at most each. */
+static void
+write_links(uint64_t bytes)
+{
+    AUTO(buf) text = { 0 };
+    buf_printf(&text,
+               "[{\"path\":\"x\",\"action\":\"created\",\"copy\":\"0001-x\","
+               "\"bytes\":%lu}]",
+               (unsigned long)bytes);
+    kit_write_file("run/artifacts/links.json", buf_str(&text));
+}
+
+static void
+all_copies_have_a_ceiling(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err err;
+    AUTO(buf) links = { 0 };
+    start(&f);
+    kit_write_file("a", "four");
+    assert_int_equal(mkdir("run/artifacts", 0700), 0);
+    write_links(JOURNAL_COPIES_MAX - 3);
+    assert_int_equal(journal_artifacts_add(f.a, "a", NULL, 1, &err), 0);
+    assert_false(is_there("run/artifacts/0002-a"));
+    assert_int_equal(file_slurp("run/artifacts/links.json", &links), 0);
+    assert_non_null(strstr(buf_str(&links), "more than 256 MiB"));
+    write_links(JOURNAL_COPIES_MAX - 4);
+    assert_int_equal(journal_artifacts_add(f.a, "a", NULL, 1, &err), 0);
+    kit_assert_file("run/artifacts/0002-a", "four");
+    stop(&f);
+}
+
+static void
+a_list_has_a_ceiling(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err err;
+    AUTO(buf) text = { 0 };
+    start(&f);
+    kit_write_file("a", "x");
+    assert_int_equal(mkdir("run/artifacts", 0700), 0);
+    for (int i = 1; i < JOURNAL_LINKS_MAX; i++)
+        buf_printf(&text, "%c{\"path\":\"x\"}", i == 1 ? '[' : ',');
+    buf_puts(&text, "]");
+    kit_write_file("run/artifacts/links.json", buf_str(&text));
+    assert_int_equal(journal_artifacts_add(f.a, "a", "modified", 1, &err), 0);
+    assert_int_equal(journal_artifacts_add(f.a, "a", "modified", 1, &err), ERR_LIMIT);
+    assert_non_null(strstr(err.text, "has 2000 entries already"));
+    stop(&f);
+}
+
+static void
 nothing_is_copied_through_a_link(void **state)
 {
     (void)state;
@@ -286,6 +355,9 @@ main(void)
         KIT_IN_DIR(only_what_changed_is_copied_again),
         KIT_IN_DIR(what_is_no_plain_file_is_listed_and_not_copied),
         KIT_IN_DIR(a_file_too_large_is_not_copied),
+        KIT_IN_DIR(a_file_as_large_as_may_be_is_copied),
+        KIT_IN_DIR(all_copies_have_a_ceiling),
+        KIT_IN_DIR(a_list_has_a_ceiling),
         KIT_IN_DIR(nothing_is_copied_through_a_link),
         KIT_IN_DIR(a_list_of_anothers_is_set_aside),
     };

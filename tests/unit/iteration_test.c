@@ -388,6 +388,25 @@ recovery_ends_a_torn_line_and_drops_what_was_never_written(void **state)
     expect_text("whole\ntorn\n");
 }
 
+/* The end is looked for from behind, some 4,096 bytes at a time. */
+static void
+recovery_finds_the_last_line_behind_any_number_of_nul_bytes(void **state)
+{
+    (void)state;
+    static const off_t zeros[] = { 0, 1, 4095, 4096, 4097, 9000 };
+    static const char *const ends[][2] = { { "", "" }, { "a\n", "a\n" }, { "b", "b\n" } };
+    for (size_t i = 0; i < sizeof(zeros) / sizeof(zeros[0]) * 3; i++) {
+        struct journal_iteration *it = begin(0);
+        journal_iteration_close(it);
+        int fd = open(LOG, O_WRONLY | O_APPEND | O_CLOEXEC);
+        assert_int_equal(file_write_all(fd, ends[i % 3][0], strlen(ends[i % 3][0])), 0);
+        assert_int_equal(ftruncate(fd, lseek(fd, 0, SEEK_END) + zeros[i / 3]), 0);
+        close(fd);
+        assert_int_equal(journal_iteration_recover(LOG, NULL), 1);
+        expect_text(ends[i % 3][1]);
+    }
+}
+
 static void
 recovery_gives_a_head_to_a_log_that_died_before_it_had_one(void **state)
 {
@@ -451,6 +470,7 @@ main(void)
         KIT_IN_DIR(recovery_leaves_a_live_log_alone_and_ends_a_dead_one_once),
         KIT_IN_DIR(recovery_changes_no_log_that_has_an_end),
         KIT_IN_DIR(recovery_ends_a_torn_line_and_drops_what_was_never_written),
+        KIT_IN_DIR(recovery_finds_the_last_line_behind_any_number_of_nul_bytes),
         KIT_IN_DIR(recovery_gives_a_head_to_a_log_that_died_before_it_had_one),
         KIT_IN_DIR(recovery_makes_room_in_a_head_without_blanks),
         KIT_IN_DIR(recovery_touches_nothing_that_is_no_log),

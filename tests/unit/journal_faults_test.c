@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "journal/artifact.h"
 #include "journal/io.h"
+#include "journal/iteration.h"
 #include "journal/metadata.h"
 #include "journal/project.h"
 #include "support/call_faults.h"
@@ -58,6 +59,44 @@ metadata_is_the_old_or_the_new(void **state)
                 assert_true(!strcmp(told.status, "active") ||
                             !strcmp(told.status, "completed"));
         }
+    }
+}
+
+/* What is said to be so is so after a power cut, too: the file and its folder. */
+static void
+a_change_of_metadata_is_synced(void **state)
+{
+    (void)state;
+    struct journal_metadata m = { .name = "one", .usage = TURN_NO_USAGE };
+    struct err err;
+    m.status = "active";
+    fail_no_more();
+    assert_int_equal(journal_metadata_write("m.json", &m, false, &err), 0);
+    assert_int_equal(call_faults.syncs, 0); /* there will be others */
+    assert_int_equal(journal_metadata_change("m.json", "interrupted", 1, NULL, &err), 0);
+    assert_int_equal(call_faults.syncs, 2);
+    assert_int_equal(journal_metadata_change("m.json", NULL, 0, "a", &err), 0);
+    assert_int_equal(call_faults.syncs, 4);
+    m.status = "completed";
+    assert_int_equal(journal_metadata_write("m.json", &m, true, &err), 0);
+    assert_int_equal(call_faults.syncs, 6);
+}
+
+static void
+a_log_that_is_recovered_is_synced(void **state)
+{
+    (void)state;
+    struct journal_iteration *it;
+    struct err err;
+    for (int has_failed = 0; has_failed < 2; has_failed++) {
+        (void)unlink("1.log");
+        assert_int_equal(journal_iteration_open(&it, "1.log", 1, 0, &err), 0);
+        journal_iteration_close(it);
+        fail_from(has_failed ? 2 : 100, false); /* the first is open() */
+        int r = journal_iteration_recover("1.log", &err);
+        assert_int_equal(call_faults.syncs, 1);
+        assert_int_equal(r, has_failed ? -EIO : 1);
+        fail_no_more();
     }
 }
 
@@ -154,6 +193,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         KIT_IN_DIR(metadata_is_the_old_or_the_new),
+        KIT_IN_DIR(a_change_of_metadata_is_synced),
+        KIT_IN_DIR(a_log_that_is_recovered_is_synced),
         KIT_IN_DIR(a_name_is_given_once_whatever_fails),
         KIT_IN_DIR(links_tell_of_copies_that_are_there),
         KIT_IN_DIR(a_line_is_whole_or_not_there),

@@ -118,6 +118,73 @@ many_messages_are_summed_in_little_memory(void **state)
     turn_totals_release(&t);
 }
 
+/* Of the latest 64, the oldest is forgotten first. */
+static void
+a_message_is_known_again_while_it_is_among_the_latest(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    char id[16];
+    for (int i = 0; i <= 64; i++) {
+        (void)snprintf(id, sizeof(id), "m%02d", i);
+        add(&t, TURN_USAGE, id, (struct turn_usage){ 1, 1, 0, 0 });
+    }
+    add(&t, TURN_USAGE, "m01", (struct turn_usage){ 1, 5, 0, 0 });
+    add(&t, TURN_USAGE, "m64", (struct turn_usage){ 1, 1, 0, 0 });
+    assert_usage(&t, (struct turn_usage){ 65, 69, 0, 0 });
+    assert_int_equal(t.calls, 65);
+    add(&t, TURN_USAGE, "m00", (struct turn_usage){ 1, 1, 0, 0 });
+    assert_int_equal(t.calls, 66);
+    turn_totals_release(&t);
+}
+
+static void
+an_id_that_begins_another_or_is_too_long_is_not_taken_for_it(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    char id[130];
+    memset(id, 'x', sizeof(id));
+    id[128] = id[129] = 0;
+    add(&t, TURN_USAGE, "ab", (struct turn_usage){ 1, 0, 0, 0 });
+    add(&t, TURN_USAGE, "a", (struct turn_usage){ 1, 0, 0, 0 });
+    assert_int_equal(t.calls, 2);
+    add(&t, TURN_USAGE, id, (struct turn_usage){ 1, 0, 0, 0 });
+    add(&t, TURN_USAGE, id, (struct turn_usage){ 1, 0, 0, 0 });
+    assert_int_equal(t.calls, 3);
+    id[128] = 'x';
+    add(&t, TURN_USAGE, id, (struct turn_usage){ 1, 0, 0, 0 });
+    add(&t, TURN_USAGE, id, (struct turn_usage){ 1, 0, 0, 0 });
+    assert_int_equal(t.calls, 5);
+    turn_totals_release(&t);
+}
+
+static void
+what_is_told_as_zero_is_known(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    add(&t, TURN_USAGE, "a",
+        (struct turn_usage){ TURN_UNKNOWN, 0, TURN_UNKNOWN, TURN_UNKNOWN });
+    assert_usage(&t, (struct turn_usage){ 0, 0, 0, 0 });
+    assert_int_equal(t.calls, 1);
+    turn_totals_release(&t);
+    add(&t, TURN_DONE, "", (struct turn_usage){ 3, 0, 0, 0 });
+    assert_usage(&t, (struct turn_usage){ 3, 0, 0, 0 });
+    assert_int_equal(t.calls, 0);
+    turn_totals_release(&t);
+}
+
+static void
+other_events_use_nothing(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    add(&t, TURN_TEXT, "a", (struct turn_usage){ 3, 3, 3, 3 });
+    assert_usage(&t, TURN_NO_USAGE);
+    turn_totals_release(&t);
+}
+
 static void
 numbers_beyond_all_do_not_wrap(void **state)
 {
@@ -141,6 +208,10 @@ main(void)
         cmocka_unit_test(messages_without_an_id_are_each_their_own),
         cmocka_unit_test(the_end_of_an_answer_is_the_truth_of_it),
         cmocka_unit_test(many_messages_are_summed_in_little_memory),
+        cmocka_unit_test(a_message_is_known_again_while_it_is_among_the_latest),
+        cmocka_unit_test(an_id_that_begins_another_or_is_too_long_is_not_taken_for_it),
+        cmocka_unit_test(what_is_told_as_zero_is_known),
+        cmocka_unit_test(other_events_use_nothing),
         cmocka_unit_test(numbers_beyond_all_do_not_wrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
