@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 static struct buf calls;       /* "io log screen ", and "io! " for a sync */
 static const char *full_place; /* it takes nothing */
 static int screen_fd = -1;
+static pthread_mutex_t tape_gate = PTHREAD_MUTEX_INITIALIZER; /* its thread waits there */
 
 /* What the files of a run are called here; NULL: none of them. */
 static const char *
@@ -49,7 +51,12 @@ place_of(int fd)
 static bool
 note(int fd, const char *what)
 {
-    const char *place = gettid() == getpid() ? place_of(fd) : NULL;
+    bool is_ours = gettid() == getpid();
+    const char *place = is_ours ? place_of(fd) : NULL;
+    if (!is_ours) {
+        pthread_mutex_lock(&tape_gate);
+        pthread_mutex_unlock(&tape_gate);
+    }
     if (place && full_place && !strcmp(place, full_place)) {
         errno = ENOSPC;
         return false;
@@ -287,6 +294,86 @@ the_tape_has_lines_as_a_terminal_needs_them(void **state)
     run_flow_out(&k->flow, text_view("one\ntwo\n"));
     assert_int_equal(k->flow.batch.tape.n, strlen("one\r\ntwo\r\n"));
     assert_memory_equal(k->flow.batch.tape.p, "one\r\ntwo\r\n", 10);
+    leave(k);
+}
+
+/* What is read while the tape waits for its disk would be lost, or memory without end. */
+static void
+nothing_is_read_while_the_tape_has_no_room(void **state)
+{
+    (void)state;
+    enum { PIECE_BYTES = 64 << 10, PIECES = 1000 };
+    struct kit *k = begin((struct run_options){ 0 });
+    int pieces = 0;
+    assert_true(run_keep_has_room(&k->keep));
+    pthread_mutex_lock(&tape_gate);
+    for (; pieces < PIECES && run_keep_has_room(&k->keep); pieces++) {
+        struct run_batch b = { 0 };
+        memset(buf_grow(&b.tape, PIECE_BYTES), 'x', PIECE_BYTES);
+        run_keep_write(&k->keep, &b);
+        buf_release(&b.tape);
+    }
+    bool has_room = run_keep_has_room(&k->keep);
+    pthread_mutex_unlock(&tape_gate);
+    assert_false(has_room);
+    assert_in_range(pieces, 1, PIECES - 1);
+    while (!run_keep_has_room(&k->keep)) /* the disk takes it again */
+        usleep(1000);
+    leave(k);
+}
+
+static void
+a_run_has_room_in_reserve_until_its_end(void **state)
+{
+    (void)state;
+    struct kit *k = begin((struct run_options){ 0 });
+    char path[4096];
+    struct stat st;
+    snprintf(path, sizeof(path), "%s/live/%s/reserve", k->home, k->keep.id);
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(st.st_blocks * 512 >= 16 << 10);
+    end(k);
+    snprintf(path, sizeof(path), "%s/sessions/%s/reserve", k->home, k->keep.id);
+    assert_int_equal(access(path, F_OK), -1);
+    leave(k);
+}
+
+static int
+open_second(struct kit *k, struct run_keep *ret)
+{
+    static struct run_options opt;
+    struct err err;
+    opt = k->opt;
+    opt.name = "RUN-001";
+    return run_keep_open(ret, &opt, on_news, NULL, &err);
+}
+
+static void
+both_folders_are_locked(void **state)
+{
+    (void)state;
+    struct kit *k = begin((struct run_options){ 0 });
+    struct run_keep second;
+    struct session_folder f;
+    struct err err;
+    assert_int_equal(open_second(k, &second), ERR_BUSY);
+    run_keep_release(&second);
+    assert_int_equal(session_folder_take(&f, k->home, k->keep.id, &err), ERR_BUSY);
+    assert_true(fcntl(k->keep.project.lock_fd, F_GETFD) & FD_CLOEXEC);
+    assert_true(fcntl(k->keep.folder.lock_fd, F_GETFD) & FD_CLOEXEC);
+    leave(k);
+}
+
+static void
+a_name_is_free_again_when_its_run_has_ended(void **state)
+{
+    (void)state;
+    struct kit *k = begin((struct run_options){ .name = "x" });
+    end(k);
+    leave(k);
+    kit_remove_dir(strdup("home"));
+    k = begin((struct run_options){ .name = "x" });
+    assert_int_equal(k->flow.iteration, 2);
     leave(k);
 }
 
@@ -565,6 +652,52 @@ a_line_of_stderr_that_does_not_end_is_shown_in_time_and_at_the_end(void **state)
     leave(k);
 }
 
+static size_t
+count_x(char *text)
+{
+    size_t n = 0;
+    for (const char *at = text; (at = strchr(at, 'x')); at++)
+        n++;
+    free(text);
+    return n;
+}
+
+static void
+a_line_that_never_ends_is_cut_and_comes_whole(void **state)
+{
+    (void)state;
+    enum { BYTES = 5 << 19 };
+    struct kit *k = begin((struct run_options){ 0 });
+    char *line = calloc(1, BYTES + 1);
+    memset(line, 'x', BYTES);
+    run_flow_err(&k->flow, text_view(line));
+    run_flow_settle(&k->flow);
+    assert_in_range(k->flow.events, 1, 2);
+    assert_true(k->flow.err.line.n <= RUN_LINE_MAX);
+    end(k);
+    assert_int_equal(count_x(content(IO)), BYTES);
+    free(line);
+    leave(k);
+}
+
+/* Dots that tell of progress would put it off for ever. */
+static void
+what_follows_does_not_put_a_piece_of_stderr_off(void **state)
+{
+    (void)state;
+    struct kit *k = begin((struct run_options){ 0 });
+    run_flow_err(&k->flow, text_view("one two "));
+    uint64_t held_ns = k->flow.err.held_ns;
+    assert_int_not_equal(held_ns, 0);
+    run_flow_err(&k->flow, text_view("three "));
+    assert_int_equal(k->flow.err.held_ns, held_ns);
+    run_flow_err(&k->flow, text_view("four\nfive six "));
+    assert_true(k->flow.err.held_ns > held_ns); /* another line */
+    run_flow_err(&k->flow, text_view("seven\n"));
+    assert_int_equal(k->flow.err.held_ns, 0);
+    leave(k);
+}
+
 static void
 a_line_goes_on_where_its_piece_ended_and_the_next_is_whole(void **state)
 {
@@ -619,6 +752,10 @@ main(void)
         KIT_IN_DIR(the_end_is_synced),
         KIT_IN_DIR(the_library_knows_the_project_from_the_start),
         KIT_IN_DIR(the_tape_has_lines_as_a_terminal_needs_them),
+        KIT_IN_DIR(nothing_is_read_while_the_tape_has_no_room),
+        KIT_IN_DIR(a_run_has_room_in_reserve_until_its_end),
+        KIT_IN_DIR(both_folders_are_locked),
+        KIT_IN_DIR(a_name_is_free_again_when_its_run_has_ended),
         KIT_IN_DIR(a_file_that_takes_nothing_is_told_once_and_costs_nothing_else),
         KIT_IN_DIR(lines_that_are_missing_are_told_where_they_are_missing),
         KIT_IN_DIR(secrets_are_masked_wherever_an_agent_says_them),
@@ -632,6 +769,8 @@ main(void)
         KIT_IN_DIR(a_sequence_that_a_message_leaves_open_does_not_eat_the_next),
         KIT_IN_DIR(another_event_stands_behind_what_has_come_of_a_message),
         KIT_IN_DIR(a_line_of_stderr_that_does_not_end_is_shown_in_time_and_at_the_end),
+        KIT_IN_DIR(a_line_that_never_ends_is_cut_and_comes_whole),
+        KIT_IN_DIR(what_follows_does_not_put_a_piece_of_stderr_off),
         KIT_IN_DIR(a_line_goes_on_where_its_piece_ended_and_the_next_is_whole),
         KIT_IN_DIR(a_character_that_is_cut_waits_for_its_rest),
         KIT_IN_DIR(only_a_whole_message_of_the_assistant_ends_the_iterations),

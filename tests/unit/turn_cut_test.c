@@ -40,6 +40,7 @@ lines_that_are_left_out_are_counted(void **state)
     cuts("1\n22\n333", (struct turn_cut){ 1, 0, true }, "1\n  … 6 more bytes\n");
     cuts("1\n2", (struct turn_cut){ 1, 0, true }, "1\n  … 1 more byte\n");
     cuts("1\n2\n3", (struct turn_cut){ 0, 3, false }, "1\n  2\n  … 1 more line\n");
+    cuts("1\n2\n3", (struct turn_cut){ 0, 2, false }, "1\n\n  … 3 more bytes\n");
 }
 
 static void
