@@ -23,6 +23,7 @@
 static struct buf calls;       /* "io log screen ", and "io! " for a sync */
 static const char *full_place; /* it takes nothing */
 static int screen_fd = -1;
+static char reserve_path[4096]; /* noted where it is there when the meta is written */
 static pthread_mutex_t tape_gate = PTHREAD_MUTEX_INITIALIZER; /* its thread waits there */
 
 /* What the files of a run are called here; NULL: none of them. */
@@ -32,7 +33,8 @@ place_of(int fd)
     static const char *const places[][2] = { { ".turns.jsonl", "turns" },
                                              { "/io.log", "io" },
                                              { "/1.log", "log" },
-                                             { "/session.ahr", "tape" } };
+                                             { "/session.ahr", "tape" },
+                                             { "/session.meta", "meta" } };
     char name[64], path[4096];
     if (fd == screen_fd)
         return "screen";
@@ -63,6 +65,8 @@ note(int fd, const char *what)
     }
     if (place)
         buf_printf(&calls, "%s%s ", place, what);
+    if (place && !strcmp(place, "meta") && access(reserve_path, F_OK) == 0)
+        buf_puts(&calls, "reserved ");
     return true;
 }
 
@@ -327,14 +331,17 @@ a_run_has_room_in_reserve_until_its_end(void **state)
 {
     (void)state;
     struct kit *k = begin((struct run_options){ 0 });
-    char path[4096];
     struct stat st;
-    snprintf(path, sizeof(path), "%s/live/%s/reserve", k->home, k->keep.id);
-    assert_int_equal(stat(path, &st), 0);
+    snprintf(reserve_path, sizeof(reserve_path), "%s/live/%s/reserve", k->home,
+             k->keep.id);
+    assert_int_equal(stat(reserve_path, &st), 0);
     assert_true(st.st_blocks * 512 >= 16 << 10);
+    run_facts_write(&k->keep, false);
+    assert_non_null(strstr(buf_str(&calls), "reserved "));
+    buf_clear(&calls);
     end(k);
-    snprintf(path, sizeof(path), "%s/sessions/%s/reserve", k->home, k->keep.id);
-    assert_int_equal(access(path, F_OK), -1);
+    assert_non_null(strstr(buf_str(&calls), "meta ")); /* there was room for it */
+    assert_null(strstr(buf_str(&calls), "reserved "));
     leave(k);
 }
 
