@@ -18,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
+from support.run_folder import facts_of, io_of
 from support.tap import run, test
 
 AHR = sys.argv[1]
@@ -102,7 +103,7 @@ class Runs(Ahr):
                               cwd=cwd or self.dir, env={**self.env, **(more.pop("env", None) or {})}, **more)
 
     def io(self):
-        return [json.loads(line) for line in (self.folder / "io.log").read_text().splitlines()]
+        return io_of(self.folder)
 
     def links(self):
         return json.loads((self.folder / "artifacts/links.json").read_text())
@@ -140,7 +141,7 @@ def journals_stay_what_they_are():
         assert "in pieces [REDACTED:text] and on" in [e.get("content") for e in after]
         (coded,) = [e for e in after if e.get("encoding") == "base64"]
         assert base64.b64decode(coded["content"]) == b"\xff\xfe [REDACTED:text]"
-        facts = json.loads((a.folder / "metadata.json").read_text())
+        facts = facts_of(a.folder)
         assert facts["task"] == "say [REDACTED:text]"
         assert facts["status"] == "completed"
         text, binary = a.links()

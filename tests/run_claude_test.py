@@ -6,7 +6,6 @@ Only on request (AHR_TEST_CLAUDE=1), and where claude (npm @anthropic-ai/claude-
 has an empty HOME, an environment without anything of ours or the user's, and a stand-in for its API.
 """
 
-import json
 import os
 import shutil
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
 from support.model_api import ModelApi, refusal, text, tool
+from support.run_folder import facts_of, io_of, run_folder
 from support.tap import Skip, run, test
 
 AHR = sys.argv[1]
@@ -42,9 +42,8 @@ def scrub(a, api):
 
 def kept(a, name):
     """io.log and metadata.json of a run."""
-    folder = a.dir / ".ahr" / "sessions" / name
-    lines = [json.loads(line) for line in (folder / "io.log").read_text().splitlines()]
-    return lines, json.loads((folder / "metadata.json").read_text())
+    folder = run_folder(a.dir, name)
+    return io_of(folder), facts_of(folder)
 
 
 def contents(lines, direction):

@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
 from support.processes import kill, wait_for
 from support.recorder import IS_LONG, IS_SANITIZED
-from support.run_traces import Kept, Log, lines_of, said, tokens
+from support.run_folder import facts_of, io_of
+from support.run_traces import Kept, Log, said, tokens
 from support.tap import run, test
 
 AHR, AGENT = sys.argv[1], str(Path(sys.argv[2]).resolve())
@@ -125,7 +126,7 @@ def one_name_is_one_run_at_a_time():
         assert sorted(logs) == list(range(1, len(ran) + 1))
         assert {log.status for log in logs.values()} == {"completed"}
         assert Counter(log.body for log in logs.values()) == Counter(f"mark-{n}-here\n" for n in ran)
-        in_order = re.findall(r"mark-(\d+)-here", said(lines_of(folder / "io.log")))
+        in_order = re.findall(r"mark-(\d+)-here", said(io_of(folder)))
         assert in_order == [re.findall(r"\d+", logs[n].body)[0] for n in sorted(logs)]
         assert len(a.library()) == len(ran)
         print(f"# {len(ran)} ran, {busy} were told that it is busy")
@@ -145,9 +146,9 @@ def artifacts_added_at_once_are_all_there():
         out, err = live.communicate(timeout=60)
         assert (live.returncode, out) == (0, b"down\n"), err
         folder = a.sessions() / "live"
-        told = [e["path"] for e in lines_of(folder / "io.log") if e["direction"] == "artifact"]
+        told = [e["path"] for e in io_of(folder) if e["direction"] == "artifact"]
         assert sorted(Path(p).name for p in told) == sorted(files), told
-        facts = json.loads((folder / "metadata.json").read_text())
+        facts = facts_of(folder)
         assert facts["status"] == "completed"
         assert sorted(Path(p).name for p in facts["artifacts_produced"]) == sorted(files), facts
         kept = {p.read_text() for p in (folder / "artifacts").rglob("*") if p.is_file() and p.name != "links.json"}
@@ -177,7 +178,7 @@ def runs_go_on_while_another_is_recovered():
         assert [kept.log.status, kept.log.why, kept.facts["status"]] == ["crashed", "unknown", "interrupted"]
         assert kept.log.body == "last words\n"
         for n, process in enumerate(live):
-            facts = json.loads((a.sessions() / f"live-{n}" / "metadata.json").read_text())
+            facts = facts_of(a.sessions() / f"live-{n}")
             assert facts["status"] == "active", facts
             process.communicate(timeout=60)
             assert process.returncode == 0

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from support.ahr import Ahr
 from support.processes import stat, wait_for
+from support.run_folder import facts_of, run_folder
 from support.runs import (SECRET, Voice, claude, claude_begin, claude_piece, claude_tool, claude_whole, facts, folder, io, library,
                           log, text_of, turns)
 from support.tap import run, test
@@ -221,7 +222,7 @@ def options_come_from_the_environment_and_the_configuration():
         (a.dir / "p").mkdir()
         done = a.run("run", "--", "echo", "x", env=more)
         assert done.stdout + done.stderr == b""
-        kept = json.loads((a.dir / "p/.ahr/sessions/named/metadata.json").read_text())
+        kept = facts_of(run_folder(a.dir / "p", "named"))
         assert (kept["role"], kept["task"], kept["agent"], kept["iterations"]) == ("R", "T", "text", 2)
         assert kept["context_files"] == ["/dev/null"]
 

@@ -4,6 +4,8 @@
 import json
 import re
 
+from support.run_folder import facts_of, io_of, lines_of, log_path, run_folder
+
 HEAD = 512
 COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 
@@ -16,14 +18,12 @@ class KeptRun:
     """Of a project's folder and a home's; by default those of Ahr `a`."""
 
     def __init__(self, a, name="RUN-001", project=None, home=None):
-        self.dir = (project or a.dir) / ".ahr" / "sessions" / name
+        self.dir = run_folder(project or a.dir, name)
         self.home = home or a.dir / "home" / ".local" / "share" / "ahr"
 
     def io(self):
         """Each line; they are whole."""
-        text = (self.dir / "io.log").read_text()
-        assert text.endswith("\n") or not text, text[-200:]
-        return [json.loads(line) for line in text.splitlines()]
+        return io_of(self.dir)
 
     def said(self, **wanted):
         """The contents of whole lines with these members."""
@@ -31,7 +31,7 @@ class KeptRun:
                 and all(line.get(key) == value for key, value in wanted.items())]
 
     def log_path(self, number=1):
-        return self.dir / "iterations" / f"{number}.log"
+        return log_path(self.dir, number)
 
     def head(self, number=1):
         """The fields of the log's head."""
@@ -47,7 +47,7 @@ class KeptRun:
         return text
 
     def facts(self):
-        return json.loads((self.dir / "metadata.json").read_text())
+        return facts_of(self.dir)
 
     def folder(self, where="sessions"):
         """In the library."""
@@ -56,9 +56,7 @@ class KeptRun:
         return found[0]
 
     def turns(self, where="sessions"):
-        text = (self.folder(where) / "session.turns.jsonl").read_text()
-        assert text.endswith("\n") or not text, text[-200:]
-        return [json.loads(line) for line in text.splitlines()]
+        return lines_of(self.folder(where) / "session.turns.jsonl")
 
     def meta(self, where="sessions"):
         return json.loads((self.folder(where) / "session.meta.json").read_text())

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 from support.ahr import Ahr
 from support.processes import wait_for
+from support.run_folder import facts_of, io_of, log_path, run_folder
 
 # Says what it is told, and does what stands behind "do ".
 LOOP = 'echo up; while read -r word rest; do case $word in do) eval "$rest";; *) echo "got $word $rest";; esac; done'
@@ -104,16 +105,16 @@ class Runs(Ahr):
         return json.loads(self.ok(*args, "--json", **more))
 
     def folder(self, name="RUN-001"):
-        return self.project / ".ahr/sessions" / name
+        return run_folder(self.project, name)
 
     def facts(self, name="RUN-001"):
-        return json.loads((self.folder(name) / "metadata.json").read_text())
+        return facts_of(self.folder(name))
 
     def io(self, name="RUN-001"):
-        return [json.loads(line) for line in (self.folder(name) / "io.log").read_text().splitlines()]
+        return io_of(self.folder(name))
 
     def log(self, number=1, name="RUN-001"):
-        return (self.folder(name) / "iterations" / f"{number}.log").read_text()
+        return log_path(self.folder(name), number).read_text()
 
     def events(self, session="RUN-001"):
         text = self.ok("export", session, "--format", "events", "--no-redact")

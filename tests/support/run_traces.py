@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""runs.py -- what `ahr run` has kept of a run, read without its help, and compared with what was shown.
+"""run_traces.py -- what `ahr run` has kept of a run, read without its help, and compared with what was shown.
 
     kept = Kept(project, home, "RUN-001")
     kept.has_all_of(shown)
@@ -8,7 +8,8 @@
 import json
 import re
 from collections import Counter
-from pathlib import Path
+
+from support.run_folder import facts_of, lines_of, log_path, run_folder
 
 TOKEN = re.compile(r"tok-\d+-\d+-[0-9a-f]{8}")
 HEAD = re.compile(r"# Iteration (\d+)\nTimestamp: (\S+)\nStatus: (\w+) *\n((?:[A-Z][A-Za-z ]*: [^\n]*\n)*)---\n\n")
@@ -18,15 +19,6 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 def tokens(text):
     return set(TOKEN.findall(text))
-
-
-def lines_of(path, may_be_torn=False):
-    """The objects of a file of lines, each of which must be whole; where its writer has just been killed,
-    the last may be a stump without a newline."""
-    data = path.read_bytes() if path.exists() else b""
-    *whole, rest = data.split(b"\n")
-    assert may_be_torn or not rest, (path.name, rest[-300:])
-    return [json.loads(line) for line in whole]
 
 
 def said(entries):
@@ -64,12 +56,12 @@ class Kept:
     """All places in which a run of one iteration is kept. just_killed: nobody has put them in order yet."""
 
     def __init__(self, project, home, name, just_killed=False, number=1):
-        self.folder = Path(project) / ".ahr" / "sessions" / name
-        self.io = lines_of(self.folder / "io.log", just_killed)
-        path = self.folder / "iterations" / f"{number}.log"
+        self.folder = run_folder(project, name)
+        io = self.folder / "io.log"
+        self.io = lines_of(io, just_killed) if io.exists() else []
+        path = log_path(self.folder, number)
         self.log = Log(path) if path.exists() else None
-        metadata = self.folder / "metadata.json"
-        self.facts = json.loads(metadata.read_text()) if metadata.exists() else {}
+        self.facts = facts_of(self.folder) if (self.folder / "metadata.json").exists() else {}
         places = (home / "live", home / "sessions") if just_killed else (home / "sessions",)
         found = [p for place in places if place.exists() for p in place.iterdir()
                  if self.facts and p.name == self.facts["id"]]
@@ -78,9 +70,9 @@ class Kept:
         if self.session:
             if (self.session / "session.meta.json").exists():
                 self.meta = json.loads((self.session / "session.meta.json").read_text())
-            self.turns = lines_of(self.session / "session.turns.jsonl", just_killed)
             turns = self.session / "session.turns.jsonl"
-            self.raw_turns = turns.read_bytes() if turns.exists() else b""
+            if turns.exists():
+                self.turns, self.raw_turns = lines_of(turns, just_killed), turns.read_bytes()
 
     # -- against what was seen --
 

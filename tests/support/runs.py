@@ -14,24 +14,25 @@ import signal
 import subprocess
 
 from support.processes import children, command, wait_for
+from support.run_folder import facts_of, io_of, lines_of, log_path, run_folder
 
 SECRET = "ghp_" + "1B2c3D4e5F6g7H8i9J0kA1b2C3d4E53XiXGl"
 
 
 def folder(a, name="RUN-001"):
-    return a.dir / ".ahr" / "sessions" / name
+    return run_folder(a.dir, name)
 
 
 def io(a, name="RUN-001"):
-    return [json.loads(line) for line in (folder(a, name) / "io.log").read_text().splitlines()]
+    return io_of(folder(a, name))
 
 
 def facts(a, name="RUN-001"):
-    return json.loads((folder(a, name) / "metadata.json").read_text())
+    return facts_of(folder(a, name))
 
 
 def log(a, number=1, name="RUN-001"):
-    return (folder(a, name) / "iterations" / f"{number}.log").read_text()
+    return log_path(folder(a, name), number).read_text()
 
 
 def text_of(log_text):
@@ -46,8 +47,7 @@ def library(a, which="sessions"):
 
 
 def turns(a, at=-1, which="sessions"):
-    text = (library(a, which)[at] / "session.turns.jsonl").read_text()
-    return [json.loads(line) for line in text.splitlines()]
+    return lines_of(library(a, which)[at] / "session.turns.jsonl")
 
 
 def tape(a, at=-1):
