@@ -54,26 +54,6 @@ a_line_is_cut_between_characters(void **state)
     cuts("\360\237\230\200x", (struct turn_cut){ 0, 3, false }, "\n  … 5 more bytes\n");
 }
 
-static void
-counts_have_commas(void **state)
-{
-    (void)state;
-    static const struct {
-        uint64_t n;
-        const char *want;
-    } cases[] = { { 0, "0" },
-                  { 999, "999" },
-                  { 1000, "1,000" },
-                  { 1234567, "1,234,567" },
-                  { 1000001, "1,000,001" },
-                  { UINT64_MAX, "18,446,744,073,709,551,615" } };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        AUTO(buf) out = { 0 };
-        turn_cut_put_count(cases[i].n, &out);
-        assert_string_equal(buf_str(&out), cases[i].want);
-    }
-}
-
 /* want NULL: it is refused. */
 static void
 compacts(const char *json, const char *want)
@@ -118,7 +98,6 @@ main(void)
         cmocka_unit_test(a_text_that_fits_is_put_whole),
         cmocka_unit_test(lines_that_are_left_out_are_counted),
         cmocka_unit_test(a_line_is_cut_between_characters),
-        cmocka_unit_test(counts_have_commas),
         cmocka_unit_test(blanks_go_but_those_in_strings),
         cmocka_unit_test(what_is_no_strict_json_is_refused_and_leaves_nothing),
     };
