@@ -144,7 +144,7 @@ def what_is_not_there_or_is_no_log_is_named():
         (a.dir / "empty").touch()
         assert "'./x.log'" in a.fails(3, "log", "./x.log")
         assert "no log in" in a.fails(3, "log", "EMPTY-001")
-        assert "2.log" in a.fails(3, "log", "DEV-001", "--iteration", "2")
+        assert "log: DEV-001 has 1 iteration\n" in a.fails(3, "log", "DEV-001", "--iteration", "2")
         assert "'notes' is no iteration log" in a.fails(4, "log", "notes")
         assert "'empty' is no iteration log" in a.fails(4, "log", "empty")
         assert a.run("log", "NOBODY-001").returncode == 3
@@ -153,6 +153,17 @@ def what_is_not_there_or_is_no_log_is_named():
         assert "one session" in a.fails(2, "log", "a", "b")
         os.mkfifo(a.dir / "fifo")
         assert "no plain file" in a.fails(2, "log", "./fifo")
+
+
+@test
+def an_iteration_that_is_not_there_is_told_with_how_many_are():
+    with Ahr(AHR) as a:
+        folder = make_run(a.dir, "RUN-003", log_text(1, "a\n"), log_text(2, "b\n"))
+        for what in ("RUN-003", f"{folder}/", "last"):
+            for number in ("9", "0"):
+                assert a.fails(3, "log", what, "--iteration", number) == "ahr log: RUN-003 has 2 iterations\n"
+        (folder / "iterations/1.log").unlink()
+        assert a.fails(3, "log", "--iteration", "1") == "ahr log: RUN-003 has no log of iteration 1\n"
 
 
 # -- as JSON --

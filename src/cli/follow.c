@@ -2,6 +2,7 @@
 #include "cli/follow.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/inotify.h>
@@ -230,6 +231,38 @@ follow_run(struct following *w)
     return r == ERR_MISSING ? CLI_FOLLOWED : r;
 }
 
+/* The last part of the run's folder. */
+static struct view
+name_of(const char *dir)
+{
+    size_t end = strlen(dir);
+    while (end > 1 && dir[end - 1] == '/')
+        end--;
+    size_t at = end;
+    while (at && dir[at - 1] != '/')
+        at--;
+    return (struct view){ (const uint8_t *)dir + at, end - at };
+}
+
+static int
+tell_missing(const struct cli_follow *f, struct err *err)
+{
+    AUTO(buf) numbers = { 0 };
+    struct view name = name_of(f->dir);
+    uint64_t last;
+    int r = journal_logs_list(f->dir, &numbers);
+    if (r < 0)
+        return err_code(err, r, "cannot read the logs in '%s'", f->dir);
+    if (!numbers.n)
+        return err_set(err, ERR_MISSING, "there is no log in '%s'", f->dir);
+    memcpy(&last, numbers.p + numbers.n - sizeof(last), sizeof(last));
+    if (f->iteration && f->iteration < last)
+        return err_set(err, ERR_MISSING, "%.*s has no log of iteration %" PRIu64,
+                       (int)name.n, (const char *)name.p, f->iteration);
+    return err_set(err, ERR_MISSING, "%.*s has %" PRIu64 " iteration%s", (int)name.n,
+                   (const char *)name.p, last, last == 1 ? "" : "s");
+}
+
 static int
 follow_one(struct following *w)
 {
@@ -238,6 +271,8 @@ follow_one(struct following *w)
     if (f->file)
         return follow_log(w, f->file);
     journal_logs_path(f->dir, f->iteration, &path);
+    if (access(buf_str(&path), F_OK) < 0 && errno == ENOENT)
+        return tell_missing(f, w->err);
     return follow_log(w, buf_str(&path));
 }
 
