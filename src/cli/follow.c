@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -60,19 +59,21 @@ drain(int fd)
 static int
 wait_change(struct following *w)
 {
-    struct pollfd fds[] = { { .fd = w->notify_fd, .events = POLLIN },
-                            { .fd = w->f->wake_fd, .events = POLLIN },
-                            { .fd = STDOUT_FILENO } }; /* nobody reads it any more */
-    int r = poll(fds, 3, w->notify_fd < 0 ? POLL_MS : LOOK_MS);
-    if (r < 0 && errno != EINTR)
+    struct pollfd fds[CLI_FOLLOW_FDS] = {
+        { .fd = w->notify_fd, .events = POLLIN },
+        { .fd = STDOUT_FILENO }, /* nobody reads it any more */
+    };
+    struct cli_follow_wait *wait = w->f->wait;
+    int timeout_ms = w->notify_fd < 0 ? POLL_MS : LOOK_MS;
+    if (wait && wait->poll(wait, fds, CLI_FOLLOW_FDS, timeout_ms))
+        return CLI_FOLLOW_LEFT;
+    if (!wait && poll(fds, CLI_FOLLOW_FDS, timeout_ms) < 0 && errno != EINTR)
         return -errno;
-    if (r > 0 && fds[2].revents & POLLERR) {
+    if (fds[1].revents & POLLERR) {
         raise(SIGPIPE); /* as a write of ours would */
         return err_code(w->err, -EPIPE, "cannot write to standard output");
     }
-    if (r > 0 && fds[1].revents)
-        return CLI_FOLLOW_WOKEN;
-    w->is_quiet = !r;
+    w->is_quiet = !fds[0].revents;
     drain(w->notify_fd);
     return CLI_FOLLOWED;
 }
@@ -94,7 +95,7 @@ give(struct following *w, struct journal_log *log, bool is_last)
             return any;
         any = 1;
         int r = to->text(to->ctx, (struct view){ w->piece.p, w->piece.n });
-        if (r < 0)
+        if (r)
             return r;
     }
 }
@@ -135,14 +136,14 @@ step(struct following *w, struct journal_log *log, bool *is_begun)
                    : err_code(w->err, r, "cannot read the log '%s'", log->path);
     if (!*is_begun) {
         r = begin(w, log);
-        if (r < 0)
+        if (r)
             return r;
         *is_begun = true;
     }
     bool is_last = is_dead || log->head.status != JOURNAL_IN_PROGRESS;
     bool is_whole = w->is_quiet && w->f->dir && journal_run_rests(w->f->dir);
     r = give(w, log, is_last || is_whole);
-    return r < 0 ? r : is_last;
+    return r < 0 || r == CLI_FOLLOW_LEFT ? r : is_last;
 }
 
 static int
@@ -152,7 +153,7 @@ follow_open_log(struct following *w, struct journal_log *log)
     bool is_begun = false;
     for (;;) {
         int r = step(w, log, &is_begun);
-        if (r < 0)
+        if (r < 0 || r == CLI_FOLLOW_LEFT)
             return r;
         if (r)
             return to->end ? to->end(to->ctx, log) : 0;

@@ -10,12 +10,22 @@
 #ifndef CLI_FOLLOW_H
 #define CLI_FOLLOW_H
 
+#include <poll.h>
+
 #include "journal/log.h"
 
 #define CLI_FOLLOW_ALL  UINT64_MAX
 #define CLI_FOLLOW_LAST (UINT64_MAX - 1)
 
-/* Whom to tell; what they return below 0 ends it and is returned. begin and end may be
+/* How one waits who waits for keys and signals, too: poll(), and CLI_FOLLOW_LEFT when
+ * they say so, else 0. What is handed in is at most CLI_FOLLOW_FDS. */
+enum { CLI_FOLLOW_FDS = 2 };
+struct cli_follow_wait {
+    int (*poll)(struct cli_follow_wait *wait, struct pollfd *fds, size_t n,
+                int timeout_ms);
+};
+
+/* Whom to tell; what they return but 0 ends it and is returned. begin and end may be
  * NULL. */
 struct cli_follow_to {
     int (*begin)(void *ctx, const struct journal_log *log);
@@ -26,22 +36,21 @@ struct cli_follow_to {
 };
 
 struct cli_follow {
-    const char *dir;    /* of a run; NULL: */
-    const char *file;   /* … one log alone */
-    uint64_t iteration; /* or one of the two above */
-    bool is_live;       /* waits for more, until the run is over */
-    bool is_new_only;   /* begins with the last log: for who comes to watch */
-    int wake_fd;        /* ends when this can be read; -1: none */
+    const char *dir;              /* of a run; NULL: */
+    const char *file;             /* … one log alone */
+    uint64_t iteration;           /* or one of the two above */
+    bool is_live;                 /* waits for more, until the run is over */
+    bool is_new_only;             /* begins with the last log: for who comes to watch */
+    struct cli_follow_wait *wait; /* NULL: nothing else is waited for */
     struct cli_follow_to to;
 };
 
 enum cli_followed {
-    CLI_FOLLOWED,     /* to the end */
-    CLI_FOLLOW_WOKEN, /* wake_fd can be read */
+    CLI_FOLLOWED,        /* to the end */
+    CLI_FOLLOW_LEFT = 2, /* whoever waits has had enough */
 };
 
-/* One of those, or an error. Signals do what they do; who wants them to end this has a
- * signalfd for wake_fd. */
+/* One of those, or an error. Signals do what they do, unless `wait` handles them. */
 int cli_follow(const struct cli_follow *f, struct err *err);
 
 #endif

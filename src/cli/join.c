@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include "cli/ending.h"
+#include "cli/log_find.h"
 #include "cli/option.h"
 #include "cli/session.h"
+#include "cli/watch_run.h"
 #include "ipc/socket.h"
 #include "library/reach.h"
 #include "session/meta.h"
@@ -17,6 +19,7 @@ struct join {
     const struct cli_viewing *viewing;
     uint8_t prefix;
     struct library_live live;
+    const char *called; /* … the session */
     struct pty_tty tty; /* made raw; fd -1: none */
     char name[CLI_VIEWING_NAME];
 };
@@ -48,8 +51,8 @@ is_live(void *ctx)
 static int
 conclude(const struct join *j, const struct client_result *done)
 {
-    const char *id = j->live.found.id;
-    struct cli_ending ending = { .command = j->self, .id = id };
+    const char *id = j->called;
+    struct cli_ending ending = { .command = j->self, .id = j->live.found.id };
     struct buf text = done->text;
     switch (done->end) {
     case CLIENT_ENDED:
@@ -145,29 +148,22 @@ come_to_foreground(void)
         raise(SIGTTIN);
 }
 
-static bool
-is_run(struct join *j)
-{
-    AUTO(session_told) told = { 0 };
-    struct err ignored;
-    return session_meta_tell(buf_str(&j->live.found.meta_path), &told, &ignored) == 0 &&
-           told.kind && !strcmp(told.kind, "stream");
-}
-
 /* A run has no terminal to join; its logs are what it shows. */
 static int
 join_run(struct join *j, enum client_kind kind, struct err *err)
 {
+    AUTO(cli_log_found) found = { 0 };
     char follow[] = "-f";
     char *argv[] = { follow, j->live.found.id, NULL };
     if (kind == CLIENT_ATTACH)
         return err_set(err, ERR_USAGE,
                        "session %s is a run, which has no terminal: 'ahr watch %s' "
                        "follows it, 'ahr send %s TEXT' gives it a line",
-                       j->live.found.id, j->live.found.id, j->live.found.id);
-    if (isatty(STDOUT_FILENO))
-        cli_say(j->self, "a run has no screen: its log follows, and Ctrl-C leaves it");
-    return cli_log.run(&cli_log, 2, argv, err);
+                       j->called, j->called, j->called);
+    if (!isatty(STDOUT_FILENO))
+        return cli_log.run(&cli_log, 2, argv, err);
+    int r = cli_log_find(j->self, &found, j->live.found.id, err);
+    return r < 0 ? r : cli_watch_run(j->self, buf_str(&found.dir), j->called, err);
 }
 
 int
@@ -182,7 +178,8 @@ cli_join(const struct cli_command *self, enum client_kind kind,
         r = library_reach(&j.live, argc ? argv[0] : NULL, err);
     if (r < 0)
         return r;
-    if (is_run(&j)) {
+    j.called = cli_called(argc ? argv[0] : NULL, j.live.found.id);
+    if (cli_is_run(&j.live.found)) {
         r = join_run(&j, kind, err);
         library_live_release(&j.live);
         return r;

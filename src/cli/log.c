@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* ahr log: the iteration logs of a run, also while they are written. */
+#include "cli/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -8,10 +12,10 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "base/utf8.h"
-#include "cli/follow.h"
 #include "cli/log_find.h"
 #include "cli/option.h"
 #include "play/clean.h"
+#include "pty/tty.h"
 
 struct args {
     const char *iteration;
@@ -26,10 +30,29 @@ struct sink {
     bool is_mid_line; /* the last byte was no newline */
     struct buf kept;  /* bytes of a character that is not whole yet; or a log's text */
     struct buf out;
+    int fd;                       /* non-blocking where there is: */
+    struct cli_follow_wait *wait; /* … or NULL */
     struct err *err;
 };
 
 enum { JSON_TEXT_MAX = 256 << 20 };
+
+/* Also while much is written, or the terminal stands still, it can be left. */
+static int
+put_waiting(struct sink *s, struct view bytes)
+{
+    struct pollfd out = { .fd = s->fd, .events = POLLOUT };
+    while (bytes.n) {
+        ssize_t n = write(s->fd, bytes.p, bytes.n);
+        if (n < 0 && errno != EAGAIN && errno != EINTR)
+            return -errno;
+        if (n > 0)
+            bytes = (struct view){ bytes.p + n, bytes.n - (size_t)n };
+        if (s->wait->poll(s->wait, &out, 1, n < 0 ? -1 : 0))
+            return CLI_FOLLOW_LEFT;
+    }
+    return 0;
+}
 
 static int
 put(struct sink *s, struct view bytes)
@@ -37,8 +60,8 @@ put(struct sink *s, struct view bytes)
     if (!bytes.n)
         return 0;
     s->is_mid_line = bytes.p[bytes.n - 1] != '\n';
-    int r = file_write_all(STDOUT_FILENO, bytes.p, bytes.n);
-    return r < 0 ? err_code(s->err, r, "cannot write to standard output") : 0;
+    int r = s->wait ? put_waiting(s, bytes) : file_write_all(s->fd, bytes.p, bytes.n);
+    return r < 0 ? err_code(s->err, r, "cannot write to standard output") : r;
 }
 
 /* -- as text -- */
@@ -225,26 +248,55 @@ parse_iteration(const char *text, uint64_t *ret, struct err *err)
 }
 
 static int
-show(const struct cli_command *self, const struct args *args, struct cli_log_found *found,
-     uint64_t iteration, struct err *err)
+show(struct sink *sink, struct cli_follow *f, struct err *err)
+{
+    if (sink->is_json)
+        f->to = (struct cli_follow_to){ begin_json, keep_text, end_json, sink };
+    else
+        f->to = (struct cli_follow_to){ begin_text, put_text, end_text, sink };
+    int r = cli_follow(f, err);
+    buf_release(&sink->kept);
+    buf_release(&sink->out);
+    return r;
+}
+
+int
+cli_log_watch(const struct cli_command *self, const char *dir,
+              struct cli_follow_wait *wait, struct err *err)
+{
+    int own_fd = pty_reopen_nonblock(STDOUT_FILENO, O_WRONLY);
+    struct sink sink = { .self = self,
+                         .is_live = true,
+                         .is_clean = true,
+                         .fd = own_fd < 0 ? STDOUT_FILENO : own_fd,
+                         .wait = wait,
+                         .err = err };
+    struct cli_follow f = {
+        .dir = dir, .iteration = CLI_FOLLOW_ALL, .is_live = true, .wait = wait
+    };
+    int r = show(&sink, &f, err);
+    if (r == CLI_FOLLOW_LEFT && sink.is_mid_line)
+        (void)!write(sink.fd, "\n", 1);
+    if (own_fd >= 0)
+        close(own_fd);
+    return r;
+}
+
+static int
+print(const struct cli_command *self, const struct args *args,
+      struct cli_log_found *found, uint64_t iteration, struct err *err)
 {
     struct sink sink = { .self = self,
                          .is_live = args->is_live,
                          .is_json = args->is_json,
                          .is_clean = !args->is_json && isatty(STDOUT_FILENO),
+                         .fd = STDOUT_FILENO,
                          .err = err };
     struct cli_follow f = { .dir = found->dir.n ? buf_str(&found->dir) : NULL,
                             .file = found->dir.n ? NULL : buf_str(&found->file),
                             .iteration = iteration,
-                            .is_live = args->is_live,
-                            .wake_fd = -1 };
-    if (args->is_json)
-        f.to = (struct cli_follow_to){ begin_json, keep_text, end_json, &sink };
-    else
-        f.to = (struct cli_follow_to){ begin_text, put_text, end_text, &sink };
-    int r = cli_follow(&f, err);
-    buf_release(&sink.kept);
-    buf_release(&sink.out);
+                            .is_live = args->is_live };
+    int r = show(&sink, &f, err);
     return r < 0 ? r : CLI_DONE;
 }
 
@@ -268,7 +320,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     if (found.file.n && args.iteration)
         return err_set(err, ERR_USAGE, "--iteration is for a run; '%s' is one log",
                        argv[0]);
-    return show(self, &args, &found, iteration, err);
+    return print(self, &args, &found, iteration, err);
 }
 
 static const struct cli_option options[] = {

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 
 #include "library/reach.h"
+#include "session/folder.h"
+#include "session/meta.h"
 
 static int
 follow(struct buf *path)
@@ -47,6 +49,33 @@ cli_session_choice(const struct cli_command *c, const char *option, int count,
                        c->name);
     *ret = count ? operands[0] : is_asked ? option : NULL;
     return 0;
+}
+
+const char *
+cli_called(const char *what, const char *id)
+{
+    return what && strcmp(what, "last") != 0 ? what : id;
+}
+
+bool
+cli_is_run(const struct library_found *f)
+{
+    AUTO(session_told) told = { 0 };
+    struct err ignored;
+    struct buf meta_path = f->meta_path;
+    return meta_path.n && !session_meta_tell(buf_str(&meta_path), &told, &ignored) &&
+           told.kind && !strcmp(told.kind, "stream");
+}
+
+int
+cli_check_ended(const char *home, const struct library_found *f, const char *what,
+                struct err *err)
+{
+    const char *called = cli_called(what, f->id);
+    if (!f->is_live || !session_folder_is_held(home, f->id))
+        return 0;
+    return err_set(err, ERR_BUSY, "session '%s' is being recorded; 'ahr stop %s' ends it",
+                   called, called);
 }
 
 bool

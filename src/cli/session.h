@@ -17,6 +17,14 @@ enum { CLI_SHORT_ID = sizeof("2026-11-16-1a2b3c4d") - 1 };
  * that option's variable, says in which session we are, not which one is meant. */
 int cli_session_choice(const struct cli_command *c, const char *option, int count,
                        char **operands, const char **ret, struct err *err);
+/* What a session is called in what we say of it: as the user did, unless that is nothing
+ * or may mean another one in a moment. */
+const char *cli_called(const char *what, const char *id);
+/* Is it a run (ahr run), which has no terminal? */
+bool cli_is_run(const struct library_found *f);
+/* ERR_BUSY while it is being recorded. */
+int cli_check_ended(const char *home, const struct library_found *f, const char *what,
+                    struct err *err);
 /* Is the session with this id being recorded? */
 bool cli_is_live(const char *id);
 
