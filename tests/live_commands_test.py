@@ -214,7 +214,7 @@ def wrong_usage_is_told_before_anything_is_typed():
 @test
 def what_cannot_be_typed_is_told():
     with live_session({INPUT: lambda _: refused("not from inside")}) as (a, fake):
-        assert f"session {SID}: not from inside" in a.fails(1, "send", "mine", "y")
+        assert "session mine: not from inside" in a.fails(1, "send", "mine", "y")
         fake.answers = {INPUT: lambda _: None}
         assert "has it ended?" in a.fails(1, "send", "mine", "y")
         assert fake.typed == [b"y", b"y"]
@@ -261,7 +261,7 @@ def stop_waits_for_the_end():
         end_session(a)
         out, said = stopper.communicate()
         assert stopper.returncode == 0 and out == b""
-        assert said.decode() == f"ahr stop: session {SID} has ended\n"
+        assert said.decode() == "ahr stop: session mine has ended\n"
 
 
 @test
@@ -276,7 +276,7 @@ def stop_says_why_it_cannot():
     with live_session({STOP: lambda _: None}) as (a, fake):
         assert "closed the connection" in a.fails(1, "stop", "mine")
         fake.answers = {STOP: lambda _: refused("not you")}
-        assert f"session {SID}: not you" in a.fails(1, "stop", "mine")
+        assert "session mine: not you" in a.fails(1, "stop", "mine")
         assert "give one session" in a.fails(2, "stop")
         assert "give one session" in a.fails(2, "stop", "mine", "yours")
         assert "no session or file 'yours'" in a.fails(3, "stop", "yours")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.on_pty import OnPty
+from support.processes import wait_for
 from support.real_runs import Runs
 from support.tap import run, test
 
@@ -18,6 +19,10 @@ AHR = sys.argv[1]
 
 def on_terminal(a, *args):
     return OnPty([a.binary, *args], cwd=a.project, env=a.env)
+
+
+def on_terminal_shell(a, script):
+    return OnPty(["bash", "-c", script], cwd=a.project, env=a.env)
 
 
 def read_to(process, text):
@@ -55,18 +60,66 @@ def a_watcher_on_a_pipe_sees_all_of_it_and_ends_with_it():
 
 
 @test
-def ctrl_c_leaves_the_watch_and_harms_no_run():
+def keys_leave_the_watch_and_harm_no_run():
     with Runs(AHR) as a, a.live() as live:
-        with on_terminal(a, "watch", "RUN-001") as p:
-            p.read_until(b"Ctrl-C leaves it")
-            p.read_until(b"up")
-            live.say("more")
-            p.read_until(b"got more")
-            os.write(p.master, b"\x03")
-            assert p.finish() in (-signal.SIGINT, 130)
+        for key in (b"q", b"d", b"\x03", b"xyz\r q"):
+            with on_terminal(a, "watch", "RUN-001") as p:
+                p.read_until(b"q leaves it")
+                p.read_until(b"up")
+                live.say("more")
+                p.read_until(b"got more")
+                wait_for(lambda: p.state() != p.first_state, "no key is waited for")
+                os.write(p.master, key)
+                assert p.finish() == 0
+                assert p.bytes.endswith(b"\r\nahr watch: RUN-001 goes on\r\n"), p.bytes
+                assert b"xyz" not in p.bytes  # nothing is echoed
+                assert p.state() == p.first_state
         live.say("again")
         assert live.until("got again")
         assert live.end() == 0
+
+
+@test
+def a_watch_gives_the_terminal_back_however_it_ends():
+    with Runs(AHR) as a, a.live() as live:
+        for signo in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGKILL, 0):
+            with on_terminal(a, "watch", "RUN-001") as p:
+                p.read_until(b"up")
+                wait_for(lambda: p.state() != p.first_state, "no key is waited for")
+                if signo:
+                    p.process.send_signal(signo)
+                    assert p.finish() == (-signo if signo == signal.SIGKILL else 128 + signo)
+                else:
+                    assert live.end() == 0
+                    assert p.finish() == 0
+                wait_for(lambda: p.state() == p.first_state, "the terminal stays as it was made")
+
+
+@test
+def a_watch_can_be_left_while_the_terminal_stands_still():
+    with Runs(AHR) as a, a.live(script="echo up; yes") as live:
+        with on_terminal(a, "watch", "RUN-001") as p:
+            p.read_until(b"up")
+            os.write(p.master, b"\x13")  # Ctrl-S
+            os.write(p.master, b"q")
+            p.process.wait()
+            assert p.state() == p.first_state
+        live.process.kill()
+
+
+@test
+def a_watch_that_is_suspended_gives_the_terminal_back_meanwhile():
+    with Runs(AHR) as a, a.live() as live:
+        script = f'set -m; "{a.binary}" watch RUN-001; echo sta""tus $?; stty -a | grep -q " icanon" && echo as it w""as; fg; echo en""ded $?'
+        with on_terminal_shell(a, script) as p:
+            p.read_until(b"up")
+            os.write(p.master, b"\x1a")  # Ctrl-Z
+            p.read_until(b"as it was")
+            live.say("more")
+            p.read_until(b"got more")
+            os.write(p.master, b"q")
+            p.read_until(b"ended 0")
+            p.finish()
 
 
 @test
@@ -84,8 +137,8 @@ def attach_refuses_and_says_what_to_do():
         with on_terminal(a, "attach", "RUN-001") as p:
             assert p.finish() == 2
             said = bytes(p.bytes)
-        assert b"ahr watch" in said, said
-        assert b"ahr send" in said, said
+        assert b"'ahr watch RUN-001'" in said, said
+        assert b"'ahr send RUN-001 TEXT'" in said, said
 
 
 @test
@@ -97,6 +150,43 @@ def a_line_is_sent_to_it():
         assert [e["content"] for e in a.io() if e["direction"] == "in"] == ["a line"]
         (id,) = [one["id"] for one in a.json("list")]
         assert "a line" in [e.get("text") for e in a.events(id) if e.get("role") == "user"]
+
+
+@test
+def keys_are_refused_with_what_to_do():
+    with Runs(AHR) as a, a.live() as live:
+        for more in ((), ("text",)):
+            said = a.fails(2, "send", "RUN-001", *more, "--key", "Escape")
+            assert "'ahr send RUN-001 TEXT'" in said, said
+            assert "'ahr stop RUN-001'" in said, said
+        assert live.end() == 0
+        assert [e for e in a.io() if e["direction"] == "in"] == []
+
+
+@test
+def a_text_without_enter_waits_for_the_rest_of_its_line():
+    with Runs(AHR) as a, a.live() as live:
+        said = a.run("send", "RUN-001", "half ", "--no-enter").stderr.decode()
+        assert "'ahr send RUN-001 REST'" in said, said
+        assert a.run("send", "RUN-001", "a line").stderr == b""
+        assert live.until("got half a line")
+        assert a.run("send", "RUN-001", "whole\n", "--no-enter").stderr == b""
+        assert live.until("got whole")
+        assert live.end() == 0
+        assert [e["content"] for e in a.io() if e["direction"] == "in"] == ["half a line", "whole"]
+
+
+@test
+def what_is_said_names_what_was_typed():
+    with Runs(AHR) as a, a.live() as live:
+        (id,) = [one["id"] for one in a.json("list")]
+        said = [a.fails(5, "delete", "--yes", "RUN-001"), a.fails(5, "rename", "RUN-001", "other"),
+                a.fails(5, "redact", "RUN-001", "--text-file", "-", input=b"something\n"),
+                a.run("stop", "RUN-001").stderr.decode()]
+        for text in said:
+            assert "RUN-001" in text, said
+            assert id not in text, said
+        live.process.wait()
 
 
 @test

@@ -49,10 +49,9 @@ resolve(const char *home, const char *what, struct buf *ids, struct err *err)
                        "'%s' is a file, not a session of the library: remove it as any "
                        "other",
                        what);
-    if (found.is_live && session_folder_is_held(home, found.id))
-        return err_set(err, ERR_BUSY,
-                       "session '%s' is being recorded; 'ahr stop %s' ends it", found.id,
-                       found.id);
+    r = cli_check_ended(home, &found, what, err);
+    if (r < 0)
+        return r;
     if (is_among(ids, found.id))
         return 0;
     r = buf_append(ids, found.id, sizeof(found.id));

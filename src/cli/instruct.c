@@ -45,8 +45,8 @@ take_anchor(struct cli_live *l, struct cli_place *place, struct err *err)
         place->byte = done.field[1];
     if (place->snapshot == IPC_NONE && place->byte > done.field[1])
         return err_set(err, -EINVAL,
-                       "session %s: byte %" PRIu64 " has not been written yet",
-                       l->at.found.id, place->byte);
+                       "session %s: byte %" PRIu64 " has not been written yet", l->called,
+                       place->byte);
     return 0;
 }
 
@@ -62,7 +62,7 @@ type(const struct cli_command *self, struct cli_live *l, const char *text,
         cli_say(self,
                 "the program has not read it yet: it waits in the recorder of session "
                 "%s, and is noted as not delivered",
-                l->at.found.id);
+                l->called);
     *ret_is_delivered = !typing.is_stuck;
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "cli/session.h"
 
 /* Before it answers a recorder may wait for its disk. */
 enum { ANSWER_MS = 30000 };
@@ -16,6 +17,7 @@ cli_live_open(struct cli_live *ret, const char *session, struct err *err)
     int r = library_reach(&l.at, session, err);
     if (r < 0)
         return r;
+    l.called = cli_called(session, l.at.found.id);
     r = client_ask_open(&l.ask, buf_str(&l.at.ctl_path), NULL, err);
     if (r < 0) {
         r = cli_live_error(&l, r, err);
@@ -23,6 +25,7 @@ cli_live_open(struct cli_live *ret, const char *session, struct err *err)
         return r;
     }
     *ret = l;
+    ret->called = cli_called(session, ret->at.found.id);
     return 0;
 }
 
@@ -41,8 +44,8 @@ cli_live_error(const struct cli_live *l, int code, struct err *err)
         return err_set(err, code,
                        "session %s: its recorder has closed the connection; has it "
                        "ended?",
-                       l->at.found.id);
-    return err_set(err, code, "session %s: %.440s", l->at.found.id, why.text);
+                       l->called);
+    return err_set(err, code, "session %s: %.440s", l->called, why.text);
 }
 
 int

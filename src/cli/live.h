@@ -10,8 +10,10 @@
 struct cli_live {
     struct library_live at;
     struct client_ask ask;
+    const char *called; /* the session; borrowed of who opened it, or of `at` */
 };
 
+/* It stays where it is: `called` may point into it. */
 int cli_live_open(struct cli_live *ret, const char *session, struct err *err);
 void cli_live_release(struct cli_live *l);
 /* Puts the session's name before what is wrong with it. */

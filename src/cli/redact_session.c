@@ -187,18 +187,19 @@ print(struct work *w, const char *id, const struct library_rewritten *done, bool
 /* -- the command -- */
 
 static int
-find_id(const char *what, char ret[SESSION_ID_LEN + 1], struct err *err)
+find_id(const char *home, const char *what, char ret[SESSION_ID_LEN + 1], struct err *err)
 {
     AUTO(library_found) found = { 0 };
     int r = cli_find(NULL, &found, what, err);
     if (r < 0)
         return r;
     memcpy(ret, found.id, SESSION_ID_LEN + 1);
-    return *found.id ? 0
-                     : err_set(err, ERR_USAGE,
-                               "'%s' is a file: only sessions of the library can be "
-                               "masked afterwards, by their name or id",
-                               what);
+    if (!*found.id)
+        return err_set(err, ERR_USAGE,
+                       "'%s' is a file: only sessions of the library can be "
+                       "masked afterwards, by their name or id",
+                       what);
+    return cli_check_ended(home, &found, what, err);
 }
 
 static int
@@ -233,7 +234,7 @@ cli_redact_session(const struct cli_command *self, const struct cli_redact_sessi
         library_sweep(
             buf_str(&w.home)); /* one whose rewriting was killed is found then */
     if (!r)
-        r = find_id(args->session, id, err);
+        r = find_id(buf_str(&w.home), args->session, id, err);
     if (!r && !args->rule) /* nobody types a secret for nothing */
         r = open_texts(&w, args, err);
     if (!r)

@@ -53,6 +53,8 @@ rename_session(const struct cli_command *self, const char *what, const char *nam
                        what);
     r = session_home(&home, err);
     if (r >= 0)
+        r = cli_check_ended(buf_str(&home), &found, what, err);
+    if (r >= 0)
         r = redact_own_open(&redact, NULL, err);
     if (r < 0)
         return r;

@@ -200,14 +200,14 @@ static void
 tell_unsearched(const struct run *r)
 {
     struct err ignored;
+    const char *called = cli_called(r->args->session, r->only.id);
     bool is_indexed = *r->only.id && r->store &&
                       store_session_get(r->store, r->only.id, NULL, NULL, &ignored) >= 0;
     if (r->only.is_live)
         cli_say(r->self, "session %s is being recorded; it can be searched at its end",
-                r->only.id);
+                called);
     else if (*r->only.id && !is_indexed)
-        cli_say(r->self, "session %s is not indexed yet, and was not searched",
-                r->only.id);
+        cli_say(r->self, "session %s is not indexed yet, and was not searched", called);
     if (*r->only.id)
         return;
     /* One that was cut off has to be recovered before it is indexed. */

@@ -3,6 +3,7 @@
 #include "cli/keys.h"
 #include "cli/live.h"
 #include "cli/option.h"
+#include "cli/session.h"
 #include "term/term.h"
 
 struct args {
@@ -84,7 +85,7 @@ leave_waiting(struct sender *s, struct err *err)
     if (!r)
         cli_say(s->self,
                 "the program has not read it yet: it waits in the recorder of session %s",
-                s->live.at.found.id);
+                s->live.called);
     return r;
 }
 
@@ -97,6 +98,31 @@ type_all(struct sender *s, const char *text, const struct args *args, struct err
     if (!r && s->typing.is_stuck)
         r = leave_waiting(s, err);
     return r < 0 ? cli_live_error(&s->live, r, err) : CLI_DONE;
+}
+
+/* -- a run, which has no terminal and takes lines -- */
+
+static int
+refuse_keys(const struct sender *s, struct err *err)
+{
+    return err_set(err, ERR_USAGE,
+                   "%s is a run, which has no terminal and takes no keys: 'ahr send %s "
+                   "TEXT' gives it a line, 'ahr stop %s' ends it",
+                   s->live.called, s->live.called, s->live.called);
+}
+
+static int
+send_line(struct sender *s, const char *text, const struct args *args, struct err *err)
+{
+    size_t n = strlen(text);
+    bool is_open = args->has_no_enter && n && text[n - 1] != '\n' && text[n - 1] != '\r';
+    int r = type_all(s, text, args, err);
+    if (r == CLI_DONE && is_open)
+        cli_say(s->self,
+                "a run takes whole lines: this waits there for the rest of its line; "
+                "'ahr send %s REST' ends it",
+                s->live.called);
+    return r;
 }
 
 static int
@@ -121,7 +147,10 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     if (r < 0)
         return r;
     s.typing.ask = &s.live.ask;
-    r = type_all(&s, count > 1 ? argv[1] : NULL, &args, err);
+    if (!cli_is_run(&s.live.at.found))
+        r = type_all(&s, count > 1 ? argv[1] : NULL, &args, err);
+    else
+        r = args.keys.n ? refuse_keys(&s, err) : send_line(&s, argv[1], &args, err);
     cli_live_release(&s.live);
     return r;
 }

@@ -44,7 +44,7 @@ wait_end(const struct cli_command *self, struct cli_live *l, struct err *err)
             return err_set(err, -ETIMEDOUT,
                            "session %s has not ended within %d s; its recorder goes on "
                            "with it",
-                           l->at.found.id, PATIENCE_MS / 1000);
+                           l->called, PATIENCE_MS / 1000);
         nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
     }
     return 0;
@@ -74,7 +74,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
         return r;
     r = stop(self, &l, err);
     if (!r)
-        cli_say(self, "session %s has ended", l.at.found.id);
+        cli_say(self, "session %s has ended", l.called);
     cli_live_release(&l);
     return r;
 }
