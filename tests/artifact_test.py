@@ -6,6 +6,7 @@ usage: artifact_test.py AHR"""
 import json
 import os
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -30,6 +31,10 @@ class Project(Ahr):
                              "pid": None, "exit_code": 0, "id": ID, "theirs": {"kept": [1, 2]}})
         self.around = {"AHR_SESSION": ID, "AHR_RUN_DIR": str(self.run_dir)}
         return self
+
+    def run(self, *args, cwd=None, env=None, **more):
+        return subprocess.run([self.binary, *map(str, args)], stdin=subprocess.DEVNULL, capture_output=True,
+                              cwd=cwd or self.dir, env={**self.env, **(env or {})}, **more)
 
     def write_metadata(self, members):
         (self.run_dir / "metadata.json").write_text(json.dumps(members))
@@ -111,7 +116,7 @@ def the_list_is_told_as_text_and_json():
 def what_is_missing_is_told():
     with Project(AHR) as p:
         assert "no such file" in p.fails(3, "artifact", "add", "none", "--session", "one")
-        assert "no run 'two'" in p.fails(3, "artifact", "add", "x", "--session", "two")
+        assert "'two'" in p.fails(3, "artifact", "add", "x", "--session", "two")
         assert "no run around" in p.fails(2, "artifact", "add", "x")
         assert "no file given" in p.fails(2, "artifact", "add", "--session", "one")
         p.fails(2, "artifact", "add", ".ahr/sessions/one/io.log", "--session", "one")
@@ -121,12 +126,38 @@ def what_is_missing_is_told():
 @test
 def an_id_is_found_by_the_library():
     with Project(AHR) as p:
-        home = p.dir / "library"
-        (home / "sessions" / ID).mkdir(parents=True)
-        (home / "sessions" / ID / "project").write_text(f"{p.run_dir}\n")
+        p.ok("record", "-q", "--name", "called", "--", "true")
+        (session,) = (p.dir / "home/.local/share/ahr/sessions").glob("*/*.ahr")
+        (session.parent / "project").write_text(f"{p.run_dir}\n")
         (p.dir / "a").write_text("x")
-        p.ok("artifact", "add", "a", "--session", ID, env={"AHR_HOME": str(home)})
+        for what in (session.parent.name, "called"):
+            p.ok("artifact", "add", p.dir / "a", "--session", what, cwd="/")
+            *_, entry = json.loads(p.ok("artifact", "list", "--json", "--session", what, cwd="/"))
+            assert entry["path"] == "a"
         assert p.metadata()["artifacts_produced"] == ["a"]
+        (session.parent / "project").unlink()
+        assert "is no run" in p.fails(3, "artifact", "list", "--session", "called", cwd="/")
+
+
+@test
+def a_run_is_found_as_log_finds_it():
+    with Project(AHR) as p:
+        (p.run_dir / "iterations").mkdir()
+        (p.run_dir / "iterations/1.log").write_text("")
+        (p.dir / "a").write_text("x")
+        (p.dir / "deep").mkdir()
+        p.ok("artifact", "add", "a", "--session", "last")
+        for args in ((), ("--session", "last"), ("--session", ".ahr/sessions/one"), ("--session", p.run_dir)):
+            (entry,) = json.loads(p.ok("artifact", "list", "--json", *args))
+            assert entry["path"] == "a"
+        (entry,) = json.loads(p.ok("artifact", "list", "--json", cwd=p.dir / "deep"))
+        assert entry["path"] == "a"
+        # Inside of a recording there is no run around.
+        inside = {"AHR_SESSION": ID}
+        assert len(json.loads(p.ok("artifact", "list", "--json", env=inside))) == 1
+        assert "no run around" in p.fails(2, "artifact", "add", "a", env=inside)
+        assert "no run" in p.fails(2, "artifact", "list", "--session", "./a")
+        assert "no run in" in p.fails(3, "artifact", "list", "--session", "./deep")
 
 
 @test

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "cli/artifact_run.h"
+#include "cli/log_find.h"
 #include "cli/option.h"
 #include "journal/artifact.h"
 #include "journal/io.h"
@@ -141,7 +141,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
         return r == CLI_HELP_SHOWN ? CLI_DONE : r;
     if (!count)
         return err_set(err, ERR_USAGE, "no file given");
-    r = cli_artifact_run(args.session, &dir, err);
+    r = cli_run_find(self, args.session, false, &dir, err);
     if (!r)
         r = redact_own_open(&redact, NULL, err);
     if (r < 0)

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "cli/artifact_run.h"
+#include "cli/log_find.h"
 #include "cli/option.h"
 #include "cli/table.h"
 #include "journal/artifact.h"
@@ -18,7 +18,7 @@ static const struct cli_option options[] = {
     { "json", 0, CLI_FLAG, offsetof(struct args, is_json), NULL, "as a JSON array", 0,
       0 },
     { "session", 0, CLI_TEXT, offsetof(struct args, session), "SESSION",
-      "the run (default: the one around)", 0, 0 },
+      "the run (default: the one around, else the last one)", 0, 0 },
     { 0 },
 };
 
@@ -92,7 +92,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
         return r == CLI_HELP_SHOWN ? CLI_DONE : r;
     if (count)
         return err_set(err, ERR_USAGE, "unexpected '%s'", argv[0]);
-    r = cli_artifact_run(args.session, &dir, err);
+    r = cli_run_find(self, args.session, true, &dir, err);
     if (r < 0)
         return r;
     struct listing l = { .table = { .columns = columns, .count = 4 },

@@ -2,7 +2,10 @@
 #include "cli/log_find.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "cli/session.h"
@@ -71,4 +74,62 @@ cli_log_find(const struct cli_command *self, struct cli_log_found *ret, const ch
     if (!r)
         return find_in_library(self, ret, what, err);
     return r < 0 ? r : 0;
+}
+
+/* -- a run alone -- */
+
+static bool
+is_run(const char *dir)
+{
+    char path[PATH_MAX];
+    return dir && *dir == '/' &&
+           snprintf(path, sizeof(path), "%s/metadata.json", dir) < (int)sizeof(path) &&
+           access(path, F_OK) == 0;
+}
+
+/* 1: there is one. What is around may be a recording, too. */
+static int
+find_around(const struct cli_command *self, struct buf *ret_dir, struct err *err)
+{
+    AUTO(cli_log_found) found = { 0 };
+    const char *session = getenv("AHR_SESSION"), *dir = getenv("AHR_RUN_DIR");
+    if (!session || !*session)
+        return 0;
+    if (is_run(dir))
+        return buf_puts(ret_dir, dir) < 0 ? -ENOMEM : 1;
+    int r = find_in_library(self, &found, session, err);
+    if (!r)
+        r = buf_append(ret_dir, found.dir.p, found.dir.n);
+    return r == ERR_MISSING ? 0 : r < 0 ? r : 1;
+}
+
+static int
+find_named(const struct cli_command *self, const char *what, struct buf *ret_dir,
+           struct err *err)
+{
+    AUTO(cli_log_found) found = { 0 };
+    char real[PATH_MAX];
+    int r = cli_log_find(self, &found, what, err);
+    if (r < 0)
+        return r;
+    if (found.file.n)
+        return err_set(err, ERR_USAGE, "'%s' is a file, no run", what);
+    if (!realpath(buf_str(&found.dir), real) || !is_run(real))
+        return err_set(err, ERR_MISSING, "there is no run in '%s' (any more)",
+                       buf_str(&found.dir));
+    r = buf_puts(ret_dir, real);
+    return r < 0 ? err_code(err, r, "'%s'", real) : 0;
+}
+
+int
+cli_run_find(const struct cli_command *self, const char *what, bool has_default,
+             struct buf *ret_dir, struct err *err)
+{
+    bool is_asked = what && what != getenv("AHR_SESSION");
+    int r = is_asked ? 0 : find_around(self, ret_dir, err);
+    if (r)
+        return r < 0 ? r : 0;
+    if (!is_asked && !has_default)
+        return err_set(err, ERR_USAGE, "no run around this: give --session NAME");
+    return find_named(self, is_asked ? what : NULL, ret_dir, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* log_find.h -- the run that is meant, or the log. */
+/* log_find.h -- the run that is meant, or the log: one way for all who ask. */
 #ifndef CLI_LOG_FIND_H
 #define CLI_LOG_FIND_H
 
@@ -19,5 +19,10 @@ void cli_log_found_release(struct cli_log_found *f);
  */
 int cli_log_find(const struct cli_command *self, struct cli_log_found *ret,
                  const char *what, struct err *err);
+/* Appends the absolute path of the run's folder; the same, but for a log. what NULL: the
+ * run around us ($AHR_SESSION, $AHR_RUN_DIR); where there is none, the last one, or
+ * ERR_USAGE where !has_default. */
+int cli_run_find(const struct cli_command *self, const char *what, bool has_default,
+                 struct buf *ret_dir, struct err *err);
 
 #endif
