@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
+from support.on_pty import OnPty
 from support.sessions import Home, meta_of, session_id
 from support.tap import run, test
 
@@ -83,6 +85,32 @@ def a_run_is_shown_the_same_by_files_and_by_the_index():
         text = a.ok("show", ID).decode()
         assert str(a.project) in text
         assert f"ahr log {ID}" in text
+
+
+def _table(a, cols):
+    with OnPty([a.binary, "list"], cols=cols, env=a.env, cwd=a.dir) as p:
+        assert p.finish() == 0
+        return re.sub("\033\\[[0-9;]*m", "", p.bytes.decode()).splitlines()
+
+
+@test
+def a_table_of_runs_fits_any_terminal_and_tells_the_same_of_all():
+    with Runs(AHR) as a:
+        facts = {"status": "completed", "endedAtNs": START + 10**9, "usage": USAGE, "cmd": ["claude", "-p", "x" * 90]}
+        below = session_id("2026-05-29", "b")
+        a.add(**facts)
+        a.project = a.project.parent / "DEV-001"
+        a.add(sid=below, **{**facts, "name": "DEV-001", "parent": ID, "startedAtNs": START + 1})
+        for row in _table(a, 120)[1:]:
+            assert " claude  " in row, row  # the agent, not the command
+            assert " 12 " in row, row
+        for cols in (60, 80):
+            head, *rows = _table(a, cols)
+            for row, name in zip(rows, ("RUN-001", "└ DEV-001"), strict=True):
+                assert len(row) <= cols, row
+                assert f" {name} " in row, row
+                assert " completed " in row, row
+                assert row[head.index("COMMAND"):].startswith("claude -p xxxxx"), row
 
 
 @test

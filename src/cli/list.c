@@ -48,15 +48,15 @@ struct listing {
 };
 
 static const struct cli_column columns[] = {
-    { "WHEN", false, 0, 4 },    { "NAME OR ID", false, 12, 0 }, { "STATUS", false, 0, 0 },
-    { "DURATION", true, 0, 2 }, { "SIZE", true, 0, 1 },         { "AGENT", false, 0, 6 },
-    { "TOKENS", true, 0, 5 },   { "COMMAND", false, 8, 3 },
+    { "WHEN", false, 0, 6 },    { "NAME OR ID", false, 12, 0 }, { "STATUS", false, 0, 0 },
+    { "DURATION", true, 0, 2 }, { "SIZE", true, 0, 1 },         { "AGENT", false, 0, 4 },
+    { "TOKENS", true, 0, 3 },   { "COMMAND", false, 8, 5 },
 };
 
 enum {
     COLUMNS = sizeof(columns) / sizeof(columns[0]),
     RUNS_ALONE = 1 << 5 | 1 << 6, /* AGENT and TOKENS */
-    COMMAND_FAIR = 16,            /* columns, before SIZE and DURATION stay */
+    COMMAND_FAIR = 16,            /* columns, before what else is told of it stays */
 };
 
 /* -- a row -- */

@@ -13,8 +13,9 @@ enum {
 
 /* Texts are places in `texts`; NONE: none. */
 struct row {
-    uint32_t id, name, status, command, parent;
+    uint32_t id, name, status, command, parent, kind, agent;
     uint64_t started_at_ns, ended_at_ns, size_bytes;
+    uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens;
     enum library_place place;
     bool is_held, is_damaged;
     /* The tree: numbers of rows. */
@@ -68,9 +69,15 @@ cli_list_tree_add(struct cli_list_tree *t, const struct library_session *s)
         .status = keep_text(t, f->status),
         .command = keep_text(t, f->command),
         .parent = keep_text(t, f->parent),
+        .kind = keep_text(t, f->kind),
+        .agent = keep_text(t, f->agent),
         .started_at_ns = f->started_at_ns,
         .ended_at_ns = f->ended_at_ns,
         .size_bytes = f->size_bytes,
+        .input_tokens = f->input_tokens,
+        .output_tokens = f->output_tokens,
+        .cache_creation_tokens = f->cache_creation_tokens,
+        .cache_read_tokens = f->cache_read_tokens,
         .place = s->place,
         .is_held = s->is_held,
         .is_damaged = f->is_damaged,
@@ -178,9 +185,15 @@ show(struct cli_list_tree *t, struct row *row, struct buf *branch, cli_list_tree
     s.facts.status = text_at(t, row->status);
     s.facts.command = text_at(t, row->command);
     s.facts.parent = text_at(t, row->parent);
+    s.facts.kind = text_at(t, row->kind);
+    s.facts.agent = text_at(t, row->agent);
     s.facts.started_at_ns = row->started_at_ns;
     s.facts.ended_at_ns = row->ended_at_ns;
     s.facts.size_bytes = row->size_bytes;
+    s.facts.input_tokens = row->input_tokens;
+    s.facts.output_tokens = row->output_tokens;
+    s.facts.cache_creation_tokens = row->cache_creation_tokens;
+    s.facts.cache_read_tokens = row->cache_read_tokens;
     s.facts.is_damaged = row->is_damaged;
     row->is_shown = true;
     put_branch(t, row, branch);
