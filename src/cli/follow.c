@@ -31,11 +31,11 @@ watch_folder(struct following *w)
 {
     AUTO(buf) path = { 0 };
     const struct cli_follow *f = w->f;
-    if (f->dir) {
-        buf_printf(&path, "%s/iterations", f->dir);
-    } else {
+    if (f->file) {
         size_t n = file_dir_len(f->file);
         buf_append(&path, n ? f->file : ".", n ? n : 1);
+    } else {
+        buf_printf(&path, "%s/iterations", f->dir);
     }
     w->notify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (w->notify_fd < 0 ||
@@ -141,7 +141,7 @@ step(struct following *w, struct journal_log *log, bool *is_begun)
         *is_begun = true;
     }
     bool is_last = is_dead || log->head.status != JOURNAL_IN_PROGRESS;
-    bool is_whole = w->is_quiet && w->f->dir && journal_run_rests(w->f->dir);
+    bool is_whole = w->is_quiet && !w->f->file && journal_run_rests(w->f->dir);
     r = give(w, log, is_last || is_whole);
     return r < 0 || r == CLI_FOLLOW_LEFT ? r : is_last;
 }
@@ -283,7 +283,7 @@ cli_follow(const struct cli_follow *f, struct err *err)
     struct following w = { .f = f, .notify_fd = -1, .err = err };
     if (f->is_live)
         watch_folder(&w);
-    bool is_run = f->dir && f->iteration >= CLI_FOLLOW_LAST;
+    bool is_run = !f->file && f->iteration >= CLI_FOLLOW_LAST;
     int r = is_run ? follow_run(&w) : follow_one(&w);
     if (w.notify_fd >= 0)
         close(w.notify_fd);
