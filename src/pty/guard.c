@@ -11,9 +11,6 @@
 static void
 stand_apart(int end_fd, int tty_fd)
 {
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
     setsid();
     dup2(tty_fd, STDIN_FILENO);
     dup2(end_fd, STDOUT_FILENO);
@@ -39,9 +36,14 @@ pty_guard_post(struct pty_guard *g, const struct pty_tty *t, const char *give)
     *g = (struct pty_guard){ .fd = -1 };
     if (t->fd < 0 || pipe2(fds, O_CLOEXEC))
         return;
+    /* From its first moment: with the one it guards, the whole job may be hung up. */
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
     pid_t pid = fork();
     if (pid == 0)
         stand_guard(fds[0], t, give);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     close(fds[0]);
     if (pid < 0) {
         close(fds[1]);
