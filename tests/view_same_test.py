@@ -172,7 +172,7 @@ def vim_looks_the_same_in_all_its_modes():
             with stage(a, tmux, size, 'exec vim -u NONE -i NONE -nN -c "syntax on" sample.c') as s:
                 for keys, row in (((), "sample.c"), ((":set nu hls cul showmode", "Enter"), " 1 /*"),
                                   (("/return", "Enter", "n"), "/return"), (("V", "j", "j"), "VISUAL LINE"),
-                                  (("Escape", "o", "new 世界 text"), "INSERT"), (("Escape", "u"), ""),
+                                  (("Escape", "o", "new 世界 text"), "INSERT"), (("Escape", ":silent undo", "Enter"), ""),
                                   ((":vsplit", "Enter"), ""), (("C-f",), ""), ((":echo 'half"), ":echo 'half")):
                     s.type(*([keys] if isinstance(keys, str) else keys))
                     s.is_same(row)

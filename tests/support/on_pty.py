@@ -8,11 +8,21 @@ import errno
 import fcntl
 import os
 import pty
+import select
 import struct
 import subprocess
 import termios
 
+from support.processes import PATIENCE
+from support.terminal import plain_signals
+
 CHUNK = 65536
+
+
+def begin():
+    """Between fork and exec."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    plain_signals()
 
 
 class OnPty:
@@ -25,8 +35,7 @@ class OnPty:
         self.bytes = bytearray()  # all that has come out so far
         self.process = subprocess.Popen(
             [str(a) for a in args], stdin=slave, stdout=slave, stderr=slave,
-            start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-            **more)
+            start_new_session=True, preexec_fn=begin, **more)
         os.close(slave)
 
     def __enter__(self):
@@ -50,6 +59,8 @@ class OnPty:
 
     def read(self, most=CHUNK):
         """What has come out next; b"" when no process has the terminal open any more."""
+        can_read, _, _ = select.select([self.master], [], [], PATIENCE)
+        assert can_read, ("nothing comes any more", self.bytes[-2000:])
         try:
             data = os.read(self.master, most)
         except OSError as error:
