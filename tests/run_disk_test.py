@@ -453,12 +453,14 @@ def a_disk_that_takes_nothing_any_more_costs_the_agent_nothing():
         with place() as p:
             done = mock(p, FAULT_CALL=WRITES, FAULT_AT=at)
             expect_unharmed(done, truth)
-            expect_told_once(p, done, why="Input/output error", advice="see to the disk")
             p.expect_readable()
             kept = p.kept()
-            missing = told(done, f"missing in '{kept.dir}': ")
-            assert len(missing) == 1, said(done)
-            assert f"{io - len(kept.io())} lines of io.log" in missing[0], (missing, len(kept.io()))
+            # Who is late reads more at once: there may be too few writes for the last ones.
+            if at < 20 or len(kept.io()) < io:
+                expect_told_once(p, done, why="Input/output error", advice="see to the disk")
+                missing = told(done, f"missing in '{kept.dir}': ")
+                assert len(missing) == 1, said(done)
+                assert f"{io - len(kept.io())} lines of io.log" in missing[0], (missing, len(kept.io()))
             p.put_in_order()
 
 

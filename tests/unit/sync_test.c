@@ -359,9 +359,14 @@ a_sync_that_fails_once_is_told_and_made_up_for(void **state)
             wait_for_ticket(&g, tape_writer_want_sync(g.w, -1));
             kit_append(g.w, 60, 65, NULL);
             wait_for_ticket(&g, tape_writer_want_sync(g.w, -1));
-            assert_int_equal(tape_writer_trouble(g.w, &err), sync_calls(&g) >= n);
+            bool is_told = tape_writer_trouble(g.w, &err);
+            assert_int_equal(is_told, sync_calls(&g) >= n);
+            if (is_told) { /* it may have been the last of them */
+                kit_append(g.w, 65, 66, NULL);
+                wait_for_ticket(&g, tape_writer_want_sync(g.w, -1));
+            }
             lose_power(&g);
-            assert_int_equal(res.count, 65);
+            assert_int_equal(res.count, 65 + is_told);
             rig_release(&g);
         }
 }
