@@ -5,10 +5,13 @@
 usage: run_signals_test.py AHR_BINARY [--sanitized]; prints TAP.
 """
 
+import fcntl
 import os
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -280,6 +283,11 @@ def closed_descriptors_do_not_harm_it():
             assert facts(a)["status"] == "failed"
 
 
+def is_full(pipe):
+    """Or has no room for another piece."""
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0] > 60000
+
+
 @test
 def a_slow_reader_slows_the_command_and_loses_nothing():
     with Ahr(BINARY) as a:
@@ -287,7 +295,8 @@ def a_slow_reader_slows_the_command_and_loses_nothing():
                           stdin=subprocess.DEVNULL)
         child = child_of(process)
         # Both wait: the one for its reader, the other for room in its pipe.
-        wait_for(lambda: state(process.pid) == "S" and all(state(p) == "S" for p in children(child)))
+        wait_for(lambda: is_full(process.stdout) and state(process.pid) == "S" and
+                 children(child) and all(state(p) == "S" for p in children(child)))
         with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
             peak = [int(line.split()[1]) for line in file if line.startswith("VmHWM")][0]
         size = (folder(a) / "io.log").stat().st_size
@@ -304,7 +313,7 @@ def a_reader_who_never_reads_does_not_keep_it_from_ending():
     with Ahr(BINARY) as a:
         process = a.popen("run", "-q", "--", "yes", "x" * 1000, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
         child = child_of(process)
-        wait_for(lambda: state(process.pid) == "S" and state(child) == "S")
+        wait_for(lambda: is_full(process.stdout) and state(process.pid) == "S" and state(child) == "S")
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 130
         process.stdout.close()
