@@ -49,12 +49,31 @@ def record(a, way, *args, status=0, stdin=subprocess.DEVNULL):
             return out.read() if way == "file" else shown
 
 
+class NotShown(AssertionError):
+    """It is recorded, though."""
+
+
+def in_each_way(check, ways=WAYS):
+    """A terminal that takes too little is left out (client/lag.c), and where others have the
+    processors it may be this one: it has two more tries."""
+    for way in ways:
+        for tries in range(3 if way == "terminal" else 1, 0, -1):
+            try:
+                with Recorder(AHR) as a:
+                    check(a, way)
+                break
+            except NotShown:
+                if tries == 1:
+                    raise
+
+
 def is_whole(a, shown, want):
     """The same bytes were written, shown and recorded."""
     recorded = a.ok("cat", a.session().name)
     sizes = len(want), len(recorded), len(shown)
     assert sha256(recorded) == sha256(want), ("recorded", *sizes)
-    assert sha256(shown) == sha256(want), ("shown", *sizes)
+    if sha256(shown) != sha256(want):
+        raise NotShown(*sizes)
     facts = a.verify(a.session().name)
     assert facts["bytes"] == len(want) and facts["warnings"] == [] == facts["damaged"]
     meta = a.meta()
@@ -96,28 +115,51 @@ def lines_of_all_lengths(size, seed=5):
 @test
 def two_hundred_thousand_lines_arrive_whole():
     want = b"".join(b"%d\r\n" % n for n in range(1, 200001))
-    for way in WAYS:
-        with Recorder(AHR) as a:
-            is_whole(a, record(a, way, "--", "seq", "1", "200000"), want)
+    in_each_way(lambda a, way: is_whole(a, record(a, way, "--", "seq", "1", "200000"), want))
 
 
 @test
 def random_bytes_in_raw_mode_arrive_whole():
-    for way, mib in (("pipe", 64), ("terminal", 64), ("file", 8)):
+    for way, mib in (("pipe", 64), ("file", 8)):
         with Recorder(AHR) as a:
             data = random.Random(mib).randbytes((mib << 20) // (8 if IS_SANITIZED else 1))
             (a.dir / "random").write_bytes(data)
             is_whole(a, record(a, way, "--", "sh", "-c", RAW + "cat random"), data)
 
 
+PIECE = 128 << 10  # client/lag.c drops nothing before twice as much waits
+BY_PIECES = f"""
+import os
+with open("random", "rb") as file:
+    while piece := file.read({PIECE}):
+        while piece:
+            piece = piece[os.write(1, piece):]
+        os.read(0, 1)
+"""
+
+
+@test
+def random_bytes_on_a_terminal_arrive_whole_as_fast_as_it_takes_them():
+    with Recorder(AHR) as a, a.log() as log:
+        data = random.Random(6).randbytes((64 << 20) // (8 if IS_SANITIZED else 1))
+        (a.dir / "random").write_bytes(data)
+        t = a.terminal()
+        client = a.on(t, "record", "--", "sh", "-c", RAW + 'exec "$0" -c "$1"', sys.executable, BY_PIECES, stderr=log)
+        for size in range(PIECE, len(data) + 1, PIECE):
+            wait_for(lambda: len(t.output) >= size)
+            t.type("x")
+        a.ends(client, 0)
+        is_whole(a, t.settle(), data)
+
+
 @test
 def a_burst_and_an_instant_exit_arrive_whole():
     data = random.Random(1).randbytes(5_000_000)
-    for way in WAYS:
-        with Recorder(AHR) as a:
-            (a.dir / "burst").write_bytes(data)
-            shown = record(a, way, "--", "sh", "-c", RAW + "cat burst; exit 9", status=9)
-            is_whole(a, shown, data)
+
+    def check(a, way):
+        (a.dir / "burst").write_bytes(data)
+        is_whole(a, record(a, way, "--", "sh", "-c", RAW + "cat burst; exit 9", status=9), data)
+    in_each_way(check)
 
 
 @test
@@ -131,21 +173,21 @@ def the_last_words_of_many_short_programs_arrive():
 
 @test
 def a_program_that_prints_nothing_is_recorded():
-    for way in WAYS:
-        with Recorder(AHR) as a:
-            is_whole(a, record(a, way, "--", "true"), b"")
+    in_each_way(lambda a, way: is_whole(a, record(a, way, "--", "true"), b""))
 
 
 @test
 def a_grandchild_that_keeps_the_pty_open_does_not_hang_us():
     data = random.Random(2).randbytes(1_000_000)
-    for way in WAYS:
-        with Recorder(AHR) as a:
-            (a.dir / "data").write_bytes(data)
-            script = RAW + "trap '' HUP; sleep 1000 & echo $! >pid; cat data"
-            is_whole(a, record(a, way, "--", "sh", "-c", script), data)
-            assert a.meta()["status"] == "completed"
-            kill(int((a.dir / "pid").read_text()))
+
+    def check(a, way):
+        (a.dir / "data").write_bytes(data)
+        script = RAW + "trap '' HUP; sleep 1000 & echo $! >pid; cat data"
+        shown = record(a, way, "--", "sh", "-c", script)
+        kill(int((a.dir / "pid").read_text()))
+        is_whole(a, shown, data)
+        assert a.meta()["status"] == "completed"
+    in_each_way(check)
 
 
 @test
