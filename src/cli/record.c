@@ -40,8 +40,6 @@ struct args {
 };
 
 enum {
-    TASK_MAX = 4096,
-    ROLE_MAX = 64,
     REST_S = 2,
     REST_MAX_S = 86400,
     STATUS_NOT_FOUND = 127,
@@ -94,13 +92,6 @@ check_args(const struct args *a, int count, char **argv, struct err *err)
 {
     if (!count || !argv[0][0])
         return err_set(err, ERR_USAGE, "no command to record; see 'ahr record -h'");
-    int r = cli_check_name(a->name, err);
-    if (r < 0)
-        return r;
-    if (a->role && strlen(a->role) > ROLE_MAX)
-        return err_set(err, ERR_USAGE, "--role is longer than %d bytes", ROLE_MAX);
-    if (a->task && strlen(a->task) > TASK_MAX)
-        return err_set(err, ERR_USAGE, "--task is longer than %d bytes", TASK_MAX);
     if (a->out_file && !is_file_name(a->out_file))
         return err_set(err, ERR_USAGE, "--out-file: '%s' is no name of a file",
                        a->out_file);
@@ -111,7 +102,7 @@ check_args(const struct args *a, int count, char **argv, struct err *err)
         return err_set(err, ERR_USAGE,
                        "--force is for --out-file and "
                        "--out-branch-points");
-    return 0;
+    return cli_check_story(a->name, a->role, a->task, err);
 }
 
 /* An environment may outlive its session: that of a tmux server, say. */

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/report.h"
@@ -30,8 +29,6 @@ struct args {
 };
 
 enum {
-    TASK_MAX = 4096,
-    ROLE_MAX = 64,
     FLUSH_MS = 100,
     FLUSH_MS_MAX = 60000,
     ITERATIONS_MAX = 1000000,
@@ -51,22 +48,13 @@ check_args(const struct args *a, int count, char **argv, struct err *err)
 {
     if (!count || !argv[0][0])
         return err_set(err, ERR_USAGE, "no command to run; see 'ahr run -h'");
-    int r = cli_check_name(a->name, err);
-    if (r < 0)
-        return r;
-    if (a->role && (!*a->role || strlen(a->role) > ROLE_MAX ||
-                    !utf8_is_line(a->role, strlen(a->role))))
-        return err_set(err, ERR_USAGE,
-                       "--role is a word of at most %d bytes, as DEVELOPER", ROLE_MAX);
-    if (a->task && strlen(a->task) > TASK_MAX)
-        return err_set(err, ERR_USAGE, "--task is longer than %d bytes", TASK_MAX);
     if (a->until && !*a->until)
         return err_set(err, ERR_USAGE, "--until needs a text");
     if (a->until && !a->iterations)
         return err_set(err, ERR_USAGE, "--until needs --iterations: how often at most");
     if (a->is_silent && a->is_json)
         return err_set(err, ERR_USAGE, "--no-echo and --json do not go together");
-    return 0;
+    return cli_check_story(a->name, a->role, a->task, err);
 }
 
 static int

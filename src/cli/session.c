@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "base/utf8.h"
 #include "library/reach.h"
 #include "session/folder.h"
 #include "session/meta.h"
@@ -106,4 +107,16 @@ cli_check_name(const char *name, struct err *err)
                    "and '-', not beginning with '.' or '-'; not 'last', and nothing like "
                    "an id or a file.ahr",
                    name);
+}
+
+int
+cli_check_story(const char *name, const char *role, const char *task, struct err *err)
+{
+    enum { ROLE_MAX = 64, TASK_MAX = 4096 };
+    if (role && (!*role || strlen(role) > ROLE_MAX || !utf8_is_line(role, strlen(role))))
+        return err_set(err, ERR_USAGE,
+                       "--role is a word of at most %d bytes, as DEVELOPER", ROLE_MAX);
+    if (task && strlen(task) > TASK_MAX)
+        return err_set(err, ERR_USAGE, "--task is longer than %d bytes", TASK_MAX);
+    return cli_check_name(name, err);
 }

@@ -34,4 +34,8 @@ void cli_say_index(const struct cli_command *self, const struct err *why);
 /* May a session be called so? NULL: it need not be called anything. */
 int cli_check_name(const char *name, struct err *err);
 
+/* What one who begins a session says of it; each may be NULL. */
+int cli_check_story(const char *name, const char *role, const char *task,
+                    struct err *err);
+
 #endif
