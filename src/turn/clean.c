@@ -14,15 +14,25 @@ enum state {
 
 enum { ESC = 0x1b, BEL = 0x07, CAN = 0x18, SUB = 0x1a };
 
-/* Not to be seen, but able to make a text look as another. */
+/* Not to be seen, but able to make a text look as another: Unicode's format characters
+ * but those that join. */
+static const struct {
+    uint32_t first, last;
+} misleading[] = {
+    { 0x61c, 0x61c },     { 0x180e, 0x180e },   { 0x200b, 0x200b },
+    { 0x200e, 0x200f },   { 0x202a, 0x202e },   { 0x2060, 0x2064 },
+    { 0x2066, 0x206f },   { 0xfeff, 0xfeff },   { 0xfff9, 0xfffb },
+    { 0x13430, 0x1343f }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+    { 0xe0001, 0xe0001 },
+};
+
 static bool
 is_misleading(uint32_t cp)
 {
-    if (cp < 0x2000)
-        return cp == 0x61c;
-    return cp == 0x200b || cp == 0x200e || cp == 0x200f ||
-           (cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2060 && cp <= 0x206f) ||
-           cp == 0xfeff || (cp >= 0xfff9 && cp <= 0xfffb);
+    for (size_t i = 0; i < sizeof(misleading) / sizeof(misleading[0]); i++)
+        if (cp <= misleading[i].last)
+            return cp >= misleading[i].first;
+    return false;
 }
 
 static enum state

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "base/utf8.h"
+#include "term/width.h"
 #include "turn/clean.h"
 
 #define V(s) ((struct view){ (const uint8_t *)(s), sizeof(s) - 1 })
@@ -117,6 +119,22 @@ what_turns_text_around_is_dropped(void **state)
 }
 
 /* -- events -- */
+
+/* The model's list is of a library, ours by hand. */
+static void
+what_is_dropped_is_what_the_terminal_model_drops(void **state)
+{
+    (void)state;
+    for (uint32_t cp = 0xa0; cp < 0x110000; cp++) {
+        AUTO(buf) out = { 0 };
+        uint8_t bytes[4];
+        if ((cp >= 0xd800 && cp < 0xe000) || cp == 0x2028 || cp == 0x2029)
+            continue;
+        turn_clean((struct view){ bytes, utf8_put(bytes, cp) }, &out);
+        if (!out.n != term_is_control(cp))
+            fail_msg("U+%04X", cp);
+    }
+}
 
 static void
 a_session_has_its_id_and_model(void **state)
@@ -396,6 +414,7 @@ main(void)
         cmocka_unit_test(controls_are_dropped_but_tabs),
         cmocka_unit_test(what_is_no_utf8_is_marked),
         cmocka_unit_test(what_turns_text_around_is_dropped),
+        cmocka_unit_test(what_is_dropped_is_what_the_terminal_model_drops),
         cmocka_unit_test(a_session_has_its_id_and_model),
         cmocka_unit_test(a_text_is_shown_as_it_is),
         cmocka_unit_test(pieces_make_the_beginning_of_the_whole),
