@@ -215,7 +215,7 @@ def events_are_masked_unless_that_is_not_wanted():
         lines_in = [event(1, type="text", role="assistant", text=f"it is {SECRET} there"),
                     event(2, type="tool_call", name="Write",
                           input={"content": f"a\n{SECRET}\n", "path": "x"}),
-                    event(3, type="tool_result", text=f"\n{SECRET}")]
+                    event(3, type="tool_result", id=SECRET, parent=SECRET, text=f"\n{SECRET}")]
         turns = "".join(line + "\n" for line in lines_in).encode()
         stored_run(a, turns)
         out = export(a, SID, "events")[0].decode()

@@ -208,6 +208,10 @@ play_turns_mask(struct redact *r, struct turn_event *e, struct play_turns_mask *
 {
     int got = mask(r, &e->text, &room->text, false);
     if (!got)
+        got = mask(r, &e->id, &room->id, false);
+    if (!got)
+        got = mask(r, &e->parent, &room->parent, false);
+    if (!got)
         got = mask(r, &e->json, &room->json, true);
     if (!got)
         got = mask(r, &e->name, &room->name, false);
@@ -220,6 +224,8 @@ void
 play_turns_mask_release(struct play_turns_mask *room)
 {
     buf_release(&room->text);
+    buf_release(&room->id);
+    buf_release(&room->parent);
     buf_release(&room->json);
     buf_release(&room->name);
     buf_release(&room->model);
