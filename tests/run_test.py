@@ -316,7 +316,7 @@ def the_command_knows_its_run_and_not_the_one_around():
 @test
 def a_recording_inside_of_a_run_is_no_run():
     with Ahr(BINARY) as a:
-        done = sh(a, f"{BINARY} record -q -- sh -c 'echo run: ${{AHR_RUN_DIR-none}}' </dev/null", "-q")
+        done = sh(a, f"{a.binary} record -q -- sh -c 'echo run: ${{AHR_RUN_DIR-none}}' </dev/null", "-q")
         assert b"run: none" in done.stdout, done
 
 
