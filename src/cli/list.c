@@ -202,7 +202,8 @@ say_none(const struct cli_command *self, const struct library_list *what,
         cli_say(self, "no session is like that; 'ahr list' lists all");
     else
         cli_say(self,
-                "there is no session in '%s' yet; 'ahr record -- COMMAND' makes one",
+                "there is no session in '%s' yet; 'ahr record -- COMMAND' or "
+                "'ahr run -- COMMAND' makes one",
                 home);
 }
 

@@ -136,9 +136,10 @@ check_terminal(struct err *err)
 {
     if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
         return 0;
-    return err_set(err, ERR_USAGE,
-                   "this needs a terminal; 'ahr render' prints a session's last screen "
-                   "or all of its lines, 'ahr cat' its bytes");
+    return err_set(
+        err, ERR_USAGE,
+        "this needs a terminal; 'ahr render' prints a session's last screen "
+        "or all of its lines, 'ahr cat' its bytes, 'ahr log' what a run has said");
 }
 
 static int

@@ -264,7 +264,7 @@ find_newest(struct library_found *ret, const char *home, const char *name,
         return find_id(ret, home, n.id, err);
     if (name)
         return err_set(err, ERR_MISSING, NO_SESSION, name);
-    return err_set(err, ERR_MISSING, "there is no session in '%s'", home);
+    return err_set(err, ERR_MISSING, "there is no session in '%s' yet", home);
 }
 
 static int

@@ -200,8 +200,10 @@ static const struct request {
     { IPC_DETACH, leave, NULL },
     { IPC_SUBSCRIBE, NULL,
       "this is a run: it has no screen; 'ahr watch' and 'ahr log -f' follow it" },
-    { IPC_SNAPSHOT, NULL, "this is a run: it takes no snapshots" },
-    { IPC_SNAPSHOT_MANUAL, NULL, "this is a run: it takes no snapshots" },
+    { IPC_SNAPSHOT, NULL,
+      "this is a run: it takes no snapshots of a screen; 'ahr fs snapshot' keeps files" },
+    { IPC_SNAPSHOT_MANUAL, NULL,
+      "this is a run: it takes no snapshots of a screen; 'ahr fs snapshot' keeps files" },
 };
 
 static void
