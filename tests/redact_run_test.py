@@ -158,10 +158,29 @@ def journals_stay_what_they_are():
 @test
 def a_second_run_of_the_name_is_cleaned_with_it():
     with Runs() as a:
+        sessions = a.dir / "home/.local/share/ahr/sessions"
+        (first,) = os.listdir(sessions)
         a.speak()
-        a.redact()
-        assert {Path(p).parts[0] for p in a.where()} == {"home"}  # the other session of the library
+        assert f"another session of this run, {first}, was not looked into: 'ahr redact {first} …'" in a.redact()[1]
+        left = {Path(p).parts for p in a.where()}
+        assert {parts[0] for parts in left} == {"home"} and any(first in parts for parts in left), left
         assert len(a.io()) > 20
+        a.ok("redact", first, "--text-file", "-", input=SECRET.encode())
+        assert a.where() == []
+
+
+@test
+def all_other_sessions_of_the_name_are_named():
+    with Runs() as a:
+        sessions = a.dir / "home/.local/share/ahr/sessions"
+        a.speak()
+        others = sorted(os.listdir(sessions))
+        a.ok("run", "-q", "--dir", a.project, "--name", "two", "--", "true")
+        a.speak()
+        said = a.redact()[1]
+        assert "2 other sessions of this run were not looked into" in said, said
+        assert all(id in said for id in others), (said, others)
+        assert said.count("\n") == 1, said
 
 
 @test

@@ -27,6 +27,7 @@
 #include "library/anew_priv.h"
 #include "library/anew_run_priv.h"
 #include "library/change.h"
+#include "library/ids_priv.h"
 #include "library/keyframes.h"
 #include "library/recover.h"
 #include "library/runs.h"
@@ -343,6 +344,41 @@ put_back(struct rewrite *w, struct err *err)
     return r;
 }
 
+/* Runs of one name share a folder: it is clean now, but each is a session of its own. */
+static void
+look_for_others(struct rewrite *w)
+{
+    AUTO(buf) ids = { 0 };
+    AUTO(buf) text = { 0 };
+    const char *other = NULL;
+    size_t count = 0;
+    if (!w->project.n || ids_collect(&ids, w->home, "sessions", "") < 0)
+        return;
+    ids_sort(&ids);
+    for (size_t i = 0; i < ids_count(&ids); i++) {
+        AUTO(buf) project = { .ceiling = PATH_MAX };
+        const char *id = ids_at(&ids, i);
+        if (!strcmp(id, w->id))
+            continue;
+        (void)library_project_find(w->home, id, &project);
+        if (!project.n || strcmp(buf_str(&project), buf_str(&w->project)) != 0)
+            continue;
+        buf_printf(&text, "%s%s", count++ ? ", " : "", id);
+        other = id;
+    }
+    if (!count || text.failed)
+        return;
+    AUTO(buf) line = { 0 };
+    if (count == 1)
+        buf_printf(&line, "another session of this run, %s, was", other);
+    else
+        buf_printf(&line, "%zu other sessions of this run were", count);
+    buf_printf(&line, " not looked into: 'ahr redact %s …'", other);
+    if (count > 1)
+        buf_printf(&line, ", and so on for each of %s", buf_str(&text));
+    tell(w, buf_str(&line));
+}
+
 static void
 look_elsewhere(struct rewrite *w)
 {
@@ -354,6 +390,7 @@ look_elsewhere(struct rewrite *w)
                         "moved, what it holds was not looked at");
         tell(w, buf_str(&text));
     }
+    look_for_others(w);
     buf_clear(&text);
     if (buf_printf(&text, "%s/damaged/%s", w->home, w->id) < 0 ||
         lstat(buf_str(&text), &st) < 0)
