@@ -236,6 +236,34 @@ def a_disk_that_is_full_from_the_start_costs_the_agent_nothing():
 
 
 @test
+def logs_are_kept_out_of_git_as_soon_as_there_is_room():
+    for has_room in (True, False):
+        with place("project", *tmpfs("size=256k")) as p:
+            filler, room = p.disk / "filler", p.ahr.dir / "room"
+            with open(filler, "wb", buffering=0) as f:
+                try:
+                    while f.write(bytes(4096)):
+                        pass
+                except OSError:
+                    pass
+            with p.start(1, room, 1) as process:
+                process.stdout.read(KIB)
+                ignore = p.project / ".ahr/.gitignore"
+                assert not ignore.exists()
+                if has_room:
+                    filler.unlink()
+                    wait_for(ignore.exists, ".gitignore")
+                    assert ignore.read_text() == "*\n"
+                room.write_bytes(b"")
+                process.stdout.read()
+                assert process.wait() == STATUS
+                (greeting,) = [line for line in process.stderr.read().decode().splitlines() if "logs hold all" in line]
+            assert ("a .gitignore keeps them out of git" in greeting) == has_room, greeting
+            assert ("a .gitignore could not be written" in greeting) != has_room, greeting
+            assert ignore.exists() == has_room
+
+
+@test
 def a_disk_without_room_for_files_costs_the_agent_nothing():
     for inodes in range(2, 14, 1 if IS_LONG else 3):
         with place("both", *tmpfs(f"nr_inodes={inodes + 3}")) as p:

@@ -112,13 +112,17 @@ say(void *ctx, const char *text)
 }
 
 static void
-greet(void *ctx)
+greet(void *ctx, bool has_ignore)
 {
     const struct told *t = ctx;
-    if (!t->args->is_quiet)
-        cli_say(t->self,
-                "logs hold all that the agent says, and that may be secrets in "
-                "spite of masks: a .gitignore keeps them out of git (this is said once)");
+    if (has_ignore && t->args->is_quiet)
+        return;
+    cli_say(t->self,
+            "logs hold all that the agent says, and that may be secrets in spite of "
+            "masks: %s (this is said once)",
+            has_ignore
+                ? "a .gitignore keeps them out of git"
+                : "a .gitignore could not be written, so that git would take them");
 }
 
 static void

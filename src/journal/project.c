@@ -75,7 +75,9 @@ open_in(struct journal_project *p, const struct journal_runs *runs, const char *
     p->lock_fd = take(runs->fd, name, &is_made);
     if (p->lock_fd < 0)
         return say(err, p->lock_fd, p->dir, name);
+    p->base = runs->base;
     p->is_first = runs->is_first;
+    p->has_ignore = runs->has_ignore;
     p->is_again = !is_made && !given.n;
     return 0;
 }

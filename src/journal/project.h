@@ -16,12 +16,14 @@
 #include "base/buf.h"
 
 struct journal_project {
-    char *root; /* the project's folder, absolute */
-    char *dir;  /* of this run, absolute */
-    char *name; /* its last part */
+    char *root;       /* the project's folder, absolute */
+    char *dir;        /* of this run, absolute */
+    char *name;       /* its last part */
+    const char *base; /* ".ahr" or ".claude-man" */
     int lock_fd;
-    bool is_first; /* nothing was kept in this project before: say that logs may hold
-                      secrets */
+    bool is_first;   /* nothing was kept in this project before: say that logs may hold
+                        secrets */
+    bool has_ignore; /* .gitignore is there */
     uint64_t last_number; /* that journal_project_next() gave; 0: none */
     bool is_again;        /* the folder was there: an earlier run of the same name */
 };
@@ -29,12 +31,15 @@ struct journal_project {
 /*
  * name NULL: by role (NULL: RUN), "ARCH-001". ERR_BUSY: a run of that name is going on.
  * An earlier run that was cut off is put in order first (journal_project_recover). Writes
- * .gitignore ("*") beside or in sessions/ where there is none; what cannot be written of
- * it is no failure.
+ * .gitignore ("*") beside or in sessions/ where there is none; that it cannot be
+ * written is no failure (has_ignore).
  */
 int journal_project_open(struct journal_project *ret, const char *root, const char *name,
                          const char *role, struct err *err);
 void journal_project_release(struct journal_project *p);
+/* Tries again to write .gitignore where that failed; true: it is there. Waits for nobody.
+ */
+bool journal_project_ignore(struct journal_project *p);
 /* <dir>/<what>, appended. */
 int journal_project_path(const struct journal_project *p, const char *what,
                          struct buf *ret);

@@ -17,6 +17,7 @@ struct journal_runs {
     int fd;           /* of sessions/; its lock is held */
     const char *base; /* ".ahr" or ".claude-man" */
     bool is_first;    /* sessions/ was made just now */
+    bool has_ignore;  /* .gitignore is there */
 };
 
 /* Makes what is missing, and .gitignore. root: absolute. */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "journal/file_priv.h"
+#include "journal/project.h"
 #include "journal/project_priv.h"
 
 #define OURS   ".ahr"
@@ -54,18 +55,18 @@ write_new(int fd, const char *name)
     return r;
 }
 
-/* Whole or not at all, and never over another: one that is there is somebody's wish. What
- * cannot be written is no failure. */
-static void
+/* Whole or not at all, and never over another: one that is there is somebody's wish.
+ * False: there is none. */
+static bool
 write_ignore(int fd)
 {
     static const char made[] = IGNORE ".new";
     struct stat st;
     if (fstatat(fd, IGNORE, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        return;
+        return true;
     bool is_written = write_new(fd, made) == 0;
     if (is_written && renameat2(fd, made, fd, IGNORE, RENAME_NOREPLACE) == 0)
-        return;
+        return true;
     if (is_written && (errno == EINVAL || errno == ENOSYS)) { /* vfat, NFS */
         int file = journal_file_open(fd, IGNORE, O_WRONLY | O_CREAT | O_EXCL);
         if (file >= 0) {
@@ -74,6 +75,13 @@ write_ignore(int fd)
         }
     }
     (void)unlinkat(fd, made, 0);
+    return fstatat(fd, IGNORE, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool
+is_ours(const char *base)
+{
+    return !strcmp(base, OURS);
 }
 
 static int
@@ -88,8 +96,7 @@ open_runs(struct journal_runs *s, int base_fd, const char *root, struct err *err
                        s->base);
     if (r < 0)
         return say(err, r, root, s->base, "/sessions");
-    bool is_ours = !strcmp(s->base, OURS);
-    write_ignore(is_ours ? base_fd : s->fd);
+    s->has_ignore = write_ignore(is_ours(s->base) ? base_fd : s->fd);
     return 0;
 }
 
@@ -113,6 +120,36 @@ journal_runs_open(struct journal_runs *ret, const char *root, struct err *err)
     else
         *ret = s;
     return r;
+}
+
+/* Who holds the lock is at it, or will be soon: it is tried again. */
+static bool
+try_ignore(int base_fd, const char *base)
+{
+    int fd = journal_file_folder(base_fd, "sessions", NULL);
+    if (fd < 0)
+        return false;
+    bool has_ignore = !file_lock(fd, false, clock_mono_ns()) &&
+                      write_ignore(is_ours(base) ? base_fd : fd);
+    close(fd);
+    return has_ignore;
+}
+
+bool
+journal_project_ignore(struct journal_project *p)
+{
+    if (p->has_ignore)
+        return true;
+    int root_fd = open(p->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (root_fd < 0)
+        return false;
+    int base_fd = journal_file_folder(root_fd, p->base, NULL);
+    close(root_fd);
+    if (base_fd < 0)
+        return false;
+    p->has_ignore = try_ignore(base_fd, p->base);
+    close(base_fd);
+    return p->has_ignore;
 }
 
 void

@@ -166,6 +166,14 @@ run_keep_open(struct run_keep *k, const struct run_options *opt,
 
 /* -- what is written -- */
 
+/* Comes before the logs: on a disk that was full they are not to be in git either. */
+static void
+write_ignore(struct run_keep *k)
+{
+    if (k->has_project)
+        (void)journal_project_ignore(&k->project);
+}
+
 static uint64_t
 count_lines(struct view v)
 {
@@ -265,6 +273,7 @@ write_tape(struct run_keep *k, struct buf *bytes)
 void
 run_keep_write(struct run_keep *k, struct run_batch *b)
 {
+    write_ignore(k);
     tell_lost(k, &k->turns, &k->turns_lost, put_turn_note);
     write_lines(k, &k->turns, (struct view){ b->turns.p, b->turns.n }, RUN_LIBRARY,
                 &k->turns_lost);
@@ -284,6 +293,7 @@ void
 run_keep_tick(struct run_keep *k)
 {
     struct err err;
+    write_ignore(k);
     if (k->turns.path)
         (void)session_lines_flush(&k->turns);
     if (k->io.path)
@@ -302,7 +312,8 @@ run_keep_tick(struct run_keep *k)
 uint64_t
 run_keep_due_ms(const struct run_keep *k)
 {
-    bool is_owed = k->turns.waiting.n || k->io.waiting.n || k->turns_lost || k->io_lost;
+    bool is_owed = k->turns.waiting.n || k->io.waiting.n || k->turns_lost || k->io_lost ||
+                   (k->has_project && !k->project.has_ignore);
     uint64_t due = is_owed ? RETRY_MS : UINT64_MAX;
     uint64_t log = UINT64_MAX, tape = UINT64_MAX;
     if (k->log)
@@ -424,6 +435,7 @@ run_keep_finish(struct run_keep *k)
 {
     uint64_t missing;
     struct err err;
+    write_ignore(k);
     tell_lost(k, &k->io, &k->io_lost, put_io_note);
     finish_lines(k, &k->io, RUN_PROJECT, &k->io_lost);
     if (!k->has_folder) {

@@ -102,6 +102,19 @@ report(struct run *r, struct run_result *ret)
     snprintf(ret->name, sizeof(ret->name), "%s", name ? name : "");
 }
 
+/* Whether something keeps the logs out of git may only be known at the end. */
+static bool
+greet(const struct run *r, bool is_over)
+{
+    const struct journal_project *p = &r->keep.project;
+    if (!r->keep.has_project || !p->is_first)
+        return true;
+    if (!p->has_ignore && !is_over)
+        return false;
+    r->opt->greet(r->opt->ctx, p->has_ignore);
+    return true;
+}
+
 int
 run_session(const struct run_options *opt, struct run_result *ret, struct err *err)
 {
@@ -118,8 +131,7 @@ run_session(const struct run_options *opt, struct run_result *ret, struct err *e
         free(r);
         return e;
     }
-    if (r->keep.has_project && r->keep.project.is_first)
-        opt->greet(opt->ctx);
+    bool is_greeted = greet(r, false);
     run_visit_open(r);
     while (run_iteration(r))
         continue;
@@ -127,6 +139,8 @@ run_session(const struct run_options *opt, struct run_result *ret, struct err *e
     r->keep.facts.ended_at_ns = run_keep_now_ns(&r->keep);
     run_visit_close(r);
     run_keep_finish(&r->keep);
+    if (!is_greeted)
+        greet(r, true);
     report(r, ret);
     close_all(r);
     free(r);

@@ -37,8 +37,9 @@ struct run_options {
     const char *own_rules; /* compiled, of redact_open(); NULL: at their default place */
     /* Told to the user, at once: trouble, and what should be known. */
     void (*say)(void *ctx, const char *text);
-    /* Nothing was kept in this project before; called before the command starts. */
-    void (*greet)(void *ctx);
+    /* Nothing was kept in this project before; called before the command starts or, where
+     * no .gitignore could be written by then, at the end. */
+    void (*greet)(void *ctx, bool has_ignore);
     void *ctx;
 };
 

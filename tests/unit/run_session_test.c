@@ -77,8 +77,9 @@ say(void *ctx, const char *text)
 }
 
 static void
-greet(void *ctx)
+greet(void *ctx, bool has_ignore)
 {
+    (void)has_ignore;
     (void)ctx;
 }
 
