@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """run_live_test.py -- a run that goes on: watched, told something, stopped, marked. usage: run_live_test.py AHR"""
 
+import json
 import os
 import signal
 import subprocess
@@ -206,6 +207,19 @@ def an_instruction_is_noted():
         (one,) = a.json("list")
         assert one["instructions"] == 1
         assert "do it otherwise" in a.ok("export", "RUN-001", "--format", "md").decode()
+
+
+@test
+def an_instruction_at_a_place_that_is_not_there_is_refused():
+    with Runs(AHR) as a, a.live() as live:
+        assert "byte 99999 has not been written yet" in a.fails(1, "instruct", "RUN-001", "--at", "@99999", "x")
+        assert "12345 is neither a snapshot of it nor a byte" in a.fails(1, "instruct", "RUN-001", "--at", "12345", "x")
+        for at in ("2", "@1"):
+            done = json.loads(a.ok("instruct", "RUN-001", "--at", at, "at " + at))
+            assert done["anchor_byte"] == int(at.strip("@")), done
+        assert live.end() == 0
+        (one,) = a.json("list")
+        assert one["instructions"] == 2, one
 
 
 @test

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* visit.c -- what those who come to ctl.sock ask for. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "run/run_priv.h"
@@ -24,6 +25,22 @@ on_stop(void *ctx, int signo)
     run_stop(ctx, signo);
 }
 
+/* Where it belongs. The words are those of a recorder (host/notes.c): who asks goes by
+ * them. */
+static int
+find_place(const struct run *r, const struct ipc_message *m, uint64_t *ret,
+           struct err *err)
+{
+    uint64_t now_off = r->keep.tape_off;
+    uint64_t off = m->field[0] == IPC_NONE ? now_off : m->field[0];
+    if (m->field[1] != IPC_NONE) /* a run takes none */
+        return err_set(err, -EINVAL, "no snapshot %" PRIu64, m->field[1]);
+    if (off > now_off)
+        return err_set(err, -EINVAL, "byte %" PRIu64 " has not been written yet", off);
+    *ret = off;
+    return 0;
+}
+
 static int
 on_instruct(void *ctx, const struct ipc_message *m, struct ipc_message *ret,
             struct err *err)
@@ -31,20 +48,24 @@ on_instruct(void *ctx, const struct ipc_message *m, struct ipc_message *ret,
     struct run *r = ctx;
     AUTO(buf) text = { 0 };
     AUTO(buf) line = { 0 };
+    uint64_t off = 0;
+    int e = find_place(r, m, &off, err);
+    if (e < 0)
+        return e;
     run_mask_text(r->keep.redact, m->bytes, &text);
     struct session_instruction i = {
         .id = clock_id(),
         .ts_ns = run_keep_now_ns(&r->keep),
-        .anchor_byte = m->field[0] == IPC_NONE ? r->keep.tape_off : m->field[0],
-        .snapshot_id = m->field[1],
+        .anchor_byte = off,
+        .snapshot_id = IPC_NONE,
         .row = (uint32_t)m->field[2],
         .text = { text.p, text.n },
         .is_delivered = m->field[3],
     };
     session_instruction_line(&line, &i);
-    int e = r->instructions.path
-                ? session_lines_add(&r->instructions, (struct view){ line.p, line.n })
-                : -ENOENT;
+    e = r->instructions.path
+            ? session_lines_add(&r->instructions, (struct view){ line.p, line.n })
+            : -ENOENT;
     if (e < 0)
         return err_code(err, e, "cannot note it");
     r->instruction_count++;
