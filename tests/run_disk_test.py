@@ -213,6 +213,20 @@ def a_full_disk_of_both_costs_the_agent_nothing():
 
 
 @test
+def an_export_tells_of_events_that_a_full_disk_did_not_take():
+    with place("home", *tmpfs("size=256k")) as p:
+        p.talk(600)
+        assert sh("mount", "-o", "remount,size=64m", p.disk).returncode == 0
+        done = p.run("export", "n", "--format", "events")
+        assert done.returncode == 4, (done.returncode, done.stderr)
+        assert done.stdout.count(b"\n") == len(p.kept().turns()) > 100
+        assert b"'n': events are missing at the end; 'ahr log " + bytes(p.kept().dir) + b"'" in done.stderr, done.stderr
+        p.talk(1)
+        done = p.run("export", "last", "--format", "events")
+        assert (done.returncode, done.stderr) == (0, b""), done.stderr
+
+
+@test
 def a_disk_that_is_full_from_the_start_costs_the_agent_nothing():
     for where in ("project", "home", "both"):
         with place(where, *tmpfs("size=256k")) as p:

@@ -66,6 +66,7 @@ struct document {
     struct play_turns_mask masked; /* an event's texts */
     struct buf lines;              /* events that are not written yet */
     uint64_t bad_lines;            /* among them */
+    uint64_t exits;                /* … and ends of iterations */
     struct cli_output out;
 };
 
@@ -341,6 +342,7 @@ on_turn(void *ctx, const struct turn_event *given, const struct turn_stamp *give
         return r;
     at.session = session_of(d);
     d->records++;
+    d->exits += e.type == TURN_EXIT;
     turn_line(&e, &at, &d->lines);
     return write_lines(d, FLUSH_AT);
 }
@@ -356,6 +358,32 @@ on_bad_turn(void *ctx, uint64_t line)
     d->is_lost = true;
 }
 
+/* Each iteration of a run that has ended tells of its end, but on a disk that took no
+ * more: nothing else tells of what is missing then. */
+static void
+look_for_exits(struct document *d)
+{
+    static const char *const ends[] = { "completed", "failed", "aborted", "crashed" };
+    AUTO(buf) path = { 0 };
+    AUTO(session_told) told = { .exit_code = -1 };
+    bool has_ended = false;
+    if (d->found.is_live || d->doc->to_ns ||
+        session_sibling_path(buf_str(&d->found.tape_path), SESSION_META, &path) < 0 ||
+        session_meta_tell(buf_str(&path), &told, NULL) < 0 || !told.kind || !told.status)
+        return;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        has_ended |= !strcmp(told.status, ends[i]);
+    if (strcmp(told.kind, "stream") != 0 || !has_ended || d->exits >= told.iterations)
+        return;
+    d->is_lost = true;
+    AUTO(buf) text = { 0 };
+    if (buf_puts(&text, told.project ? told.project : d->name) < 0 ||
+        buf_append(&text, "", 1) < 0)
+        return;
+    cli_say(d->self, "'%s': events are missing at the end; 'ahr log %s' may have more",
+            d->name, cli_clean((char *)text.p));
+}
+
 static int
 turns(struct document *d, const char *path, struct err *err)
 {
@@ -366,9 +394,12 @@ turns(struct document *d, const char *path, struct err *err)
         .ctx = d,
     };
     d->lines.ceiling = TURNS_LINE_MAX;
+    d->exits = 0;
     int r = play_turns_read(path, &opt, err);
     if (!r)
         r = write_lines(d, 0);
+    if (!r)
+        look_for_exits(d);
     if (!r && !d->redact)
         cli_say(d->self, "secrets are not masked in this document");
     return r;
