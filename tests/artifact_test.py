@@ -110,6 +110,10 @@ def the_list_is_told_as_text_and_json():
         (entry,) = json.loads(p.ok("artifact", "list", "--json", env=p.around))
         assert entry["path"] == "a\x1b[31m"
         assert entry["bytes"] == 1
+        (p.dir / "a\x1b[31m").unlink()
+        p.ok("artifact", "add", "a\x1b[31m", "--action", "deleted", "--session", "one")
+        _, gone = json.loads(p.ok("artifact", "list", "--json", env=p.around))
+        assert (gone["copy"], gone["bytes"]) == (None, None), gone
 
 
 @test

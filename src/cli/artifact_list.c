@@ -62,7 +62,11 @@ put(void *ctx, const struct journal_artifact_told *t)
     put_text(j, "action", t->action);
     put_text(j, "timestamp", t->timestamp);
     put_text(j, "copy", t->copy);
-    json_key(j, "bytes"), json_u64(j, t->bytes);
+    json_key(j, "bytes");
+    if (*t->copy)
+        json_u64(j, t->bytes);
+    else
+        json_none(j);
     json_key(j, "redacted"), json_bool(j, t->is_redacted);
     put_text(j, "why", t->why);
     json_close(j, '}');
