@@ -213,7 +213,7 @@ follow_run(struct following *w)
 {
     const struct cli_follow *f = w->f;
     uint64_t done = CLI_FOLLOW_ALL; /* none yet */
-    bool is_last_only = f->iteration == CLI_FOLLOW_LAST || f->is_new_only;
+    bool is_last_only = f->iteration == CLI_FOLLOW_LAST;
     int r = follow_new(w, &done, is_last_only);
     if (r == ERR_MISSING && !(f->is_live && journal_run_is_on(f->dir)))
         return err_set(w->err, r, "there is no log in '%s'", f->dir);

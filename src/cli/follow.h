@@ -40,7 +40,6 @@ struct cli_follow {
     const char *file;             /* … one log alone */
     uint64_t iteration;           /* or one of the two above */
     bool is_live;                 /* waits for more, until the run is over */
-    bool is_new_only;             /* begins with the last log: for who comes to watch */
     struct cli_follow_wait *wait; /* NULL: nothing else is waited for */
     struct cli_follow_to to;
 };

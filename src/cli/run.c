@@ -2,11 +2,9 @@
 /* ahr run: a command on pipes, recorded message by message. */
 #include "run/run.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +13,7 @@
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/upkeep.h"
+#include "journal/iteration.h"
 #include "library/find.h"
 #include "pty/tty.h"
 #include "session/home.h"
@@ -29,7 +28,6 @@ struct args {
 };
 
 enum {
-    FLUSH_MS = 100,
     FLUSH_MS_MAX = 60000,
     ITERATIONS_MAX = 1000000,
 };
@@ -204,7 +202,7 @@ run_with(struct told *t, const char *home, char **argv, struct err *err)
 static int
 run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
-    struct args args = { .flush_ms = FLUSH_MS };
+    struct args args = { .flush_ms = JOURNAL_FLUSH_MS };
     struct told t = { self, &args };
     AUTO(buf) home = { 0 };
     int count, r = cli_parse(self, argc, argv, &args, &count, err);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* iteration_head.c -- the head of an iteration log, to and from text. Pure. */
-#include <errno.h>
 #include <inttypes.h>
 
 #include "base/num.h"

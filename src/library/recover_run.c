@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "journal/project.h"
 #include "library/runs.h"
 #include "library/turns.h"

@@ -2,7 +2,6 @@
 #include "library/runs.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>

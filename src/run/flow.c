@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/flow_priv.h"
 
-#include <errno.h>
 #include <string.h>
 
 enum { KEPT_MAX = 4 << 20 }; /* memory that stays in each buffer */

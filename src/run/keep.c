@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/signame.h"
 #include "journal/io.h"
 #include "redact/own.h"
 #include "session/upkeep.h"

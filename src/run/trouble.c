@@ -4,7 +4,6 @@
  * missing.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "run/keep_priv.h"
 

@@ -239,7 +239,7 @@ static void
 begin_anew(struct turn_decoder *d)
 {
     release_state(&d->s);
-    d->s = (struct turn_state){ .said_type = TURN_TEXT, .usage = TURN_NO_USAGE };
+    d->s = (struct turn_state){ .said_type = TURN_TEXT };
     for (size_t i = 0; i < TURN_LANES; i++)
         d->s.lanes[i].usage = TURN_NO_USAGE;
     d->format = NULL;

@@ -35,7 +35,6 @@ struct turn_state {
     struct buf said;           /* of which so much was handed out in pieces */
     enum turn_type said_type;  /* TURN_TEXT or TURN_THINKING */
     struct buf calls;          /* ids and names of tool calls: a format's own layout */
-    struct turn_usage usage;   /* of the message or the turn so far */
     uint64_t turns, cost_microusd;
     struct buf text[4]; /* scratch: unescaped strings of the current event */
 };

@@ -7,8 +7,6 @@
  * result. What the assistant says comes in pieces only (delta), and is whole when
  * something else comes.
  */
-#include <string.h>
-
 #include "turn/tell_priv.h"
 
 enum { SAID_MAX = 16 << 20 }; /* bytes; what is longer is told in several messages */
