@@ -21,6 +21,7 @@
 #include "play/turns.h"
 #include "redact/own.h"
 #include "session/folder.h"
+#include "session/lines.h"
 #include "session/meta.h"
 
 /* In the order of CLI_DOCUMENT_FORMATS. */
@@ -412,7 +413,7 @@ find_turns(struct document *d, struct buf *path)
 {
     if (strcmp(d->doc->format, "events") != 0 || d->doc->to_byte)
         return 0;
-    int r = session_sibling_path(buf_str(&d->found.tape_path), PLAY_TURNS, path);
+    int r = session_sibling_path(buf_str(&d->found.tape_path), SESSION_TURNS, path);
     if (r >= 0 && !play_turns_exist(buf_str(path)))
         buf_clear(path);
     return r < 0 ? r : 0;

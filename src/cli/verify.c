@@ -11,6 +11,7 @@
 #include "cli/report.h"
 #include "play/turns.h"
 #include "session/folder.h"
+#include "session/lines.h"
 
 enum { LINES_MAX = 100 }; /* that are told by their number */
 
@@ -48,7 +49,7 @@ read_turns(struct library_found *session, struct turns *ret, struct err *err)
     const struct play_turns_options opt = {
         .is_growing = session->is_live, .fn = on_turn, .bad = on_bad, .ctx = ret
     };
-    int r = session_sibling_path(buf_str(&session->tape_path), PLAY_TURNS, &path);
+    int r = session_sibling_path(buf_str(&session->tape_path), SESSION_TURNS, &path);
     if (r < 0)
         return err_code(err, r, "cannot look for events of '%s'",
                         buf_str(&session->tape_path));
@@ -76,9 +77,9 @@ text_turns(struct buf *out, const struct turns *t)
         return;
     buf_puts(out, "\n  ");
     cli_count(out, t->events, "event");
-    buf_puts(out, " in session." PLAY_TURNS);
+    buf_puts(out, " in session." SESSION_TURNS);
     for (uint64_t i = 0; i < t->bad && i < LINES_MAX; i++)
-        buf_printf(out, "\n  damaged: session." PLAY_TURNS ": line %" PRIu64,
+        buf_printf(out, "\n  damaged: session." SESSION_TURNS ": line %" PRIu64,
                    t->lines[i]);
     if (t->bad > LINES_MAX)
         buf_printf(out, "\n  and %" PRIu64 " more", t->bad - LINES_MAX);

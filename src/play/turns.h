@@ -12,8 +12,6 @@
 #include "redact/redact.h"
 #include "turn/line.h"
 
-#define PLAY_TURNS "turns.jsonl" /* beside the recording */
-
 /* An error that it returns ends the reading and is returned. */
 typedef int (*play_turn_fn)(void *ctx, const struct turn_event *e,
                             const struct turn_stamp *at);

@@ -75,7 +75,7 @@ open_tape(struct run_keep *k, const uint8_t *uuid, void (*on_news)(void *ctx), v
     o.on_news = on_news;
     o.news_ctx = ctx;
     memcpy(o.session_id, uuid, sizeof(o.session_id));
-    int r = session_sibling_path(k->folder.tape_path, "turns.jsonl", &path);
+    int r = session_sibling_path(k->folder.tape_path, SESSION_TURNS, &path);
     if (!r)
         r = session_lines_init(&k->turns, buf_str(&path));
     k->turns.waiting.ceiling = JOURNAL_WAITING_MAX; /* as for the log */
