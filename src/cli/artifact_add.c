@@ -2,10 +2,10 @@
 /* ahr artifact add: a file that a run has made, by whatever means. */
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "cli/log_find.h"
 #include "cli/option.h"
+#include "cli/when.h"
 #include "journal/artifact.h"
 #include "journal/io.h"
 #include "journal/metadata.h"
@@ -88,14 +88,6 @@ note(void *ctx, struct view path, const char *action)
     a->failed = a->failed ? a->failed : r;
 }
 
-static uint64_t
-now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* The project is three folders above the run's. */
 static char *
 root_of(const char *dir)
@@ -113,7 +105,9 @@ static int
 add_all(const struct cli_command *self, const char *dir, struct redact *redact,
         char **paths, int count, const char *action, struct err *err)
 {
-    struct adding adding = { .self = self, .dir = dir, .ts_ns = now_ns(), .err = err };
+    struct adding adding = {
+        .self = self, .dir = dir, .ts_ns = cli_when_now_ns(), .err = err
+    };
     struct journal_artifacts *a = NULL;
     char *root = root_of(dir);
     int r = root ? journal_artifacts_new(&a, root, dir, redact, note, &adding) : -ENOMEM;
@@ -138,7 +132,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     int count;
     int r = cli_parse(self, argc, argv, &args, &count, err);
     if (r)
-        return r == CLI_HELP_SHOWN ? CLI_DONE : r;
+        return r;
     if (!count)
         return err_set(err, ERR_USAGE, "no file given");
     r = cli_run_find(self, args.session, false, &dir, err);
