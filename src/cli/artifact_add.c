@@ -95,8 +95,8 @@ root_of(const char *dir)
     char *root = strdup(dir);
     for (int i = 0; root && i < 3; i++) {
         char *slash = strrchr(root, '/');
-        if (slash && slash > root)
-            *slash = 0;
+        if (slash)
+            slash[slash == root] = 0;
     }
     return root;
 }
