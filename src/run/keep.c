@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "journal/io.h"
+#include "journal/log.h"
 #include "redact/own.h"
 #include "session/upkeep.h"
 #include "turn/line.h"
@@ -340,8 +341,7 @@ run_keep_begin(struct run_keep *k)
     if (k->has_project) {
         int r = journal_project_next(&k->project, &number, &err);
         if (!r) {
-            journal_project_path(&k->project, "iterations", &path);
-            buf_printf(&path, "/%lu.log", (unsigned long)number);
+            journal_logs_path(k->project.dir, number, &path);
             r = journal_iteration_open(&k->log, buf_str(&path), number, k->opt->flush_ms,
                                        &err);
         }
