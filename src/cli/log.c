@@ -202,11 +202,7 @@ put_exit_code(struct json *j, int64_t code)
 static void
 put_known(struct json *j, const char *key, const char *text)
 {
-    json_key(j, key);
-    if (text[0])
-        json_str(j, text);
-    else
-        json_none(j);
+    json_key(j, key), json_str_or_none(j, text[0] ? text : NULL);
 }
 
 static int

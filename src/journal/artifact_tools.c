@@ -70,27 +70,16 @@ kind_of(struct view name)
 
 /* codex says {"path","kind":"add"}, or {"type":"add"} for its kind, or "add":{…}. */
 static const char *
-action_of(struct view word)
+action_of(const struct buf *word)
 {
     static const char *const words[][2] = {
         { "add", "created" },    { "create", "created" },  { "delete", "deleted" },
         { "remove", "deleted" }, { "update", "modified" }, { "modify", "modified" },
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (word.n == strlen(words[i][0]) && !memcmp(words[i][0], word.p, word.n))
+        if (word->n == strlen(words[i][0]) && !memcmp(words[i][0], word->p, word->n))
             return words[i][1];
     return NULL;
-}
-
-/* The string, in `out`; empty where it is none. */
-static struct view
-text_of(struct view raw, struct buf *out)
-{
-    struct json_in in = { .p = raw.p, .end = raw.p + raw.n };
-    buf_clear(out);
-    if (json_in_peek(&in) != '"' || !json_in_str(&in, out) || out->failed)
-        buf_clear(out);
-    return (struct view){ out->p, out->n };
 }
 
 /* What a change does: a word, or an object that says it by a key or by its type. */
@@ -99,11 +88,14 @@ read_kind(struct view raw)
 {
     AUTO(buf) text = { 0 };
     AUTO(journal_members) m = { .in = { .p = raw.p, .end = raw.p + raw.n } };
-    const char *action = action_of(text_of(raw, &text));
+    journal_member_text(raw, &text);
+    const char *action = action_of(&text);
     while (!action && journal_members_next(&m)) {
-        action = action_of((struct view){ m.key.p, m.key.n });
-        if (!action && !strcmp(buf_str(&m.key), "type"))
-            action = action_of(text_of(m.value, &text));
+        action = action_of(&m.key);
+        if (!action && !strcmp(buf_str(&m.key), "type")) {
+            journal_member_text(m.value, &text);
+            action = action_of(&text);
+        }
     }
     return action;
 }
@@ -116,7 +108,7 @@ see_change(const struct call *c, struct view object)
     const char *action = NULL;
     while (journal_members_next(&m)) {
         if (!strcmp(buf_str(&m.key), "path"))
-            (void)text_of(m.value, &path);
+            journal_member_text(m.value, &path);
         else if (!strcmp(buf_str(&m.key), "kind") || !strcmp(buf_str(&m.key), "type"))
             action = read_kind(m.value);
     }
@@ -181,7 +173,6 @@ see_arguments(const struct call *c, struct view arguments)
     m = { .in = { .p = arguments.p, .end = arguments.p + arguments.n } };
     AUTO(buf) path = { 0 };
     AUTO(buf) word = { 0 };
-    bool is_look = false;
     while (journal_members_next(&m)) {
         const char *key = buf_str(&m.key);
         if (c->kind == PATCHES && !strcmp(key, "changes"))
@@ -189,10 +180,11 @@ see_arguments(const struct call *c, struct view arguments)
         else if (c->kind == PATCHES)
             see_patch(c, m.value);
         else if (!path.n && is_path_key(key))
-            (void)text_of(m.value, &path);
+            journal_member_text(m.value, &path);
         else if (c->kind == EDITOR && !strcmp(key, "command"))
-            is_look = text_of(m.value, &word).n == 4 && !memcmp(word.p, "view", 4);
+            journal_member_text(m.value, &word);
     }
+    bool is_look = word.n == 4 && !memcmp(word.p, "view", 4);
     if (path.n && !is_look)
         c->fn(c->ctx, (struct view){ path.p, path.n },
               c->kind == DELETES ? "deleted" : NULL);

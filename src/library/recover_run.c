@@ -10,6 +10,7 @@
 #include "journal/project.h"
 #include "library/runs.h"
 #include "library/turns.h"
+#include "play/turns.h"
 #include "session/lines.h"
 #include "session/meta.h"
 
@@ -33,9 +34,7 @@ bool
 recover_has_turns(const struct session_folder *f)
 {
     AUTO(buf) path = { .ceiling = PATH_MAX };
-    struct stat st;
-    return turns_path(f, &path) == 0 && lstat(buf_str(&path), &st) == 0 &&
-           S_ISREG(st.st_mode) && st.st_size > 0;
+    return turns_path(f, &path) == 0 && play_turns_exist(buf_str(&path));
 }
 
 /* -- the events -- */

@@ -3,6 +3,7 @@
 #include "turn/fields_priv.h"
 
 #include "base/json_in.h"
+#include "base/num.h"
 
 static struct view *
 wanted(const struct turn_field *fields, size_t count, const uint8_t *key, size_t n)
@@ -139,14 +140,6 @@ turn_is_true(struct view value)
 uint64_t
 turn_u64(struct view value, uint64_t otherwise)
 {
-    uint64_t v = 0;
-    for (size_t i = 0; i < value.n; i++) {
-        if (value.p[i] < '0' || value.p[i] > '9')
-            return otherwise;
-        uint64_t digit = (uint64_t)(value.p[i] - '0');
-        if (v > (UINT64_MAX - digit) / 10)
-            return otherwise;
-        v = v * 10 + digit;
-    }
-    return value.n ? v : otherwise;
+    uint64_t v;
+    return num_parse(value, UINT64_MAX, &v) ? otherwise : v;
 }
