@@ -3,7 +3,6 @@
 #include "library/recover.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,11 +12,10 @@
 #include "cli/option.h"
 #include "cli/report.h"
 #include "journal/iteration.h"
+#include "journal/log.h"
 #include "library/catch_up.h"
 #include "library/runs.h"
 #include "session/home.h"
-
-enum { LOG_HEAD_MAX = 4096 };
 
 struct recover {
     struct cli_report out; /* the first: it is what a report on one is given */
@@ -158,19 +156,16 @@ add_plain(struct cli_report *out, const char *key, const char *path, bool is_cha
 static int
 is_log_open(const char *path, struct err *err)
 {
-    AUTO(buf) bytes = { 0 };
-    struct journal_head head;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0)
-        return err_sys(err, "cannot open '%s'", path);
-    uint8_t *p = buf_grow(&bytes, LOG_HEAD_MAX);
-    ssize_t n = p ? pread(fd, p, LOG_HEAD_MAX, 0) : -1;
-    close(fd);
-    if (n < 0)
-        return err_sys(err, "cannot read '%s'", path);
-    int r = journal_head_read((struct view){ p, (size_t)n }, &head);
-    return r < 0 ? err_set(err, ERR_DAMAGED, "'%s' is no iteration log", path)
-                 : head.status == JOURNAL_IN_PROGRESS;
+    struct journal_log log = { 0 };
+    int r = journal_log_open(&log, path, err);
+    if (r < 0)
+        return r;
+    r = journal_log_look(&log);
+    bool is_open = log.head.status == JOURNAL_IN_PROGRESS;
+    journal_log_release(&log);
+    return r == ERR_DAMAGED ? err_set(err, r, "'%s' is no iteration log", path)
+           : r < 0          ? err_code(err, r, "cannot read '%s'", path)
+                            : is_open;
 }
 
 static int
