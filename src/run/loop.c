@@ -241,10 +241,12 @@ run_loop_init(struct run *r, struct err *err)
     e = uv_async_init(&r->loop, &r->news, on_news);
     r->news.data = r;
     r->on_news = tell_news;
-    if (!e)
-        e = run_watch_init(&r->watch, err);
-    if (!e)
-        e = uv_poll_init(&r->loop, &r->watch_poll, r->watch.fd);
+    if (e < 0)
+        return err_code(err, e, "cannot make a loop");
+    e = run_watch_init(&r->watch, err);
+    if (e < 0)
+        return e;
+    e = uv_poll_init(&r->loop, &r->watch_poll, r->watch.fd);
     r->watch_poll.data = r;
     if (!e)
         e = uv_poll_start(&r->watch_poll, UV_READABLE, on_watch);
