@@ -154,11 +154,11 @@ static int
 start(struct run *r, char *const *argv, struct err *err)
 {
     bool has_input = r->input.from_fd >= 0 || r->input.kept.n;
-    int status = 1;
+    int status;
     int e = run_child_start(&r->child, argv, r->envp, r->opt->root, has_input, &status,
                             err);
     if (e < 0) {
-        r->exit_status = status ? status : 1;
+        r->exit_status = status;
         return e;
     }
     e = run_pipes_init(&r->pipes, r->child.out_fd, r->child.err_fd, err);
