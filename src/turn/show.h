@@ -25,7 +25,7 @@
 #include "turn/event.h"
 
 struct turn_show {
-    bool is_verbose; /* also TURN_USAGE, TURN_OTHER, TURN_ARTIFACT */
+    bool is_verbose; /* also TURN_USAGE, TURN_OTHER, TURN_ARTIFACT, TURN_EXIT */
     bool is_coloured;
     bool is_whole; /* nothing is cut */
 };
