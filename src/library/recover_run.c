@@ -15,7 +15,8 @@
 #include "session/meta.h"
 
 enum {
-    TORN_MAX = 2 << 20, /* a longer last line is ended, not looked at */
+    NEAR = 2 << 20,      /* where the last line mostly begins */
+    TORN_MAX = 64 << 20, /* a longer one is ended, not looked at */
 };
 
 void
@@ -39,11 +40,13 @@ recover_has_turns(const struct session_folder *f)
 
 /* -- the events -- */
 
-/* The last bytes, from the last newline on; all of them when there is none. */
+/* The last bytes, from the last newline on; all of them when there is none. ERR_LIMIT: it
+ * is farther away than that. */
 static int
-read_last(int fd, off_t size, struct buf *bytes, struct view *ret)
+read_last(int fd, off_t size, off_t max, struct buf *bytes, struct view *ret)
 {
-    off_t from = size > TORN_MAX ? size - TORN_MAX : 0;
+    off_t from = size > max ? size - max : 0;
+    buf_clear(bytes);
     uint8_t *p = buf_grow(bytes, (size_t)(size - from));
     if (!p)
         return -ENOMEM;
@@ -69,24 +72,28 @@ static int
 mend_end(int fd)
 {
     static const char begin[] = "{\"ts_ns\":";
-    AUTO(buf) bytes = { 0 };
+    AUTO(buf) bytes = { .ceiling = (size_t)TORN_MAX * 2 };
     struct view last = { 0 };
     struct stat st;
     if (fstat(fd, &st) < 0)
         return -errno;
     if (!st.st_size)
         return 0;
-    int r = read_last(fd, st.st_size, &bytes, &last);
+    int r = read_last(fd, st.st_size, NEAR, &bytes, &last);
+    if (r == ERR_LIMIT)
+        r = read_last(fd, st.st_size, TORN_MAX, &bytes, &last);
     if (r < 0 && r != ERR_LIMIT)
         return r;
     if (!r && !last.n)
         return 0;
     size_t known = last.n < sizeof(begin) - 1 ? last.n : sizeof(begin) - 1;
     bool is_torn = !r && !memcmp(last.p, begin, known) && !is_event(last);
-    if (is_torn)
+    if (is_torn) {
         r = ftruncate(fd, st.st_size - (off_t)last.n) < 0 ? -errno : 0;
-    else
-        r = pwrite(fd, "\n", 1, st.st_size) != 1 ? -errno : 0;
+    } else {
+        ssize_t n = pwrite(fd, "\n", 1, st.st_size);
+        r = n < 0 ? -errno : n ? 0 : -EIO;
+    }
     if (!r && fsync(fd) < 0)
         r = -errno;
     return r;
