@@ -130,9 +130,10 @@ def journals_stay_what_they_are():
         before = log.read_bytes()[:512]
         said = [e for e in a.io() if not e.get("partial")]
         pieces = [e["content"] for e in a.io() if e.get("partial")]
-        assert any(SECRET[:6] in p and SECRET not in p for p in pieces), pieces
+        # A letter at the end of a piece that may begin a token waits for the next.
+        assert any(SECRET[:4] in p and SECRET not in p for p in pieces), pieces
         a.redact()
-        assert not [e for e in a.io() if SECRET[:6] in e.get("content", "")]
+        assert not [e for e in a.io() if SECRET[:4] in e.get("content", "")]
         assert log.read_bytes()[:512] == before
         after = [e for e in a.io() if not e.get("partial")]
         assert [(e["timestamp"], e["direction"], e.get("type")) for e in after] == \

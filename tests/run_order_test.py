@@ -96,8 +96,9 @@ def lines_of_both_by_turns_stay_in_order_when_they_are_read_late():
 
 @test
 def a_line_of_stderr_comes_behind_what_was_there_before_it():
-    script = ("import os, sys\n"
+    script = ("import os, time\n"
               "for n in range(1, 101): os.write(1, b'line %d\\n' % n)\n"
+              "time.sleep(.001)\n"
               "os.write(2, b'line 101\\n')\n")
     with Ahr(AHR) as a:
         for _ in range(5):
@@ -109,8 +110,9 @@ def a_line_of_stderr_comes_behind_what_was_there_before_it():
 
 @test
 def a_line_of_stderr_that_is_first_stays_first():
-    script = ("import os, sys\n"
+    script = ("import os, time\n"
               "os.write(2, b'line 1\\n')\n"
+              "time.sleep(.001)\n"
               "for n in range(2, 102): os.write(1, b'line %d\\n' % n)\n")
     with Ahr(AHR) as a:
         for _ in range(5):
