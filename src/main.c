@@ -18,7 +18,7 @@ static const struct cli_command *const commands[] = {
     &cli_mirror,   &cli_branch_tell, NULL,
 };
 
-static const struct cli_commands all = {
+const struct cli_commands cli_all = {
     "ahr",
     "ahr",
     "The flight recorder for coding agents.",
@@ -29,7 +29,7 @@ static int
 dispatch(int argc, char **argv)
 {
     if (!argc || strcmp(argv[0], "--version") != 0)
-        return cli_dispatch(&all, argc, argv);
+        return cli_dispatch(&cli_all, argc, argv);
     puts("ahr " AHR_VERSION);
     return CLI_DONE;
 }

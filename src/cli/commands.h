@@ -17,6 +17,9 @@ struct cli_commands {
     const struct cli_command *const *list; /* NULL behind the last one */
 };
 
+/* Those of ahr itself, which main.c has, and those below others. */
+extern const struct cli_commands cli_all, cli_artifact_all, cli_fs_all;
+
 /* Runs the command that argv[0] names, and tells what went wrong. The exit status. A
  * command below another is called by both words: its name is "fs list". */
 int cli_dispatch(const struct cli_commands *c, int argc, char **argv);

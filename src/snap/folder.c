@@ -224,7 +224,7 @@ static int
 read_gitignore(struct snap_looker *l, struct snap_folder *f, int dir_fd)
 {
     struct stat st;
-    int fd = snap_below_open(dir_fd, ".gitignore", O_RDONLY);
+    int fd = below_open(dir_fd, ".gitignore", O_RDONLY);
     if (fd < 0)
         return 0;
     l->text.ceiling = SNAP_IGNORE_FILE_MAX + READ_AT_ONCE;
@@ -445,7 +445,7 @@ read_open(struct snap_looker *l, struct snap_folder *f, int fd)
 int
 snap_folder_read(struct snap_looker *l, struct snap_folder *f)
 {
-    int fd = snap_below_open(l->want->root_fd, f->path, O_RDONLY | O_DIRECTORY);
+    int fd = below_open(l->want->root_fd, f->path, O_RDONLY | O_DIRECTORY);
     if (fd < 0) {
         bool is_gone = fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP;
         f->skip = is_gone ? SNAP_GONE : (int)SNAP_SKIP_UNREADABLE;

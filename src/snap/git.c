@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "snap/repo.h"
 
 enum { ARGS_MAX = 32, SAID_MAX = 8192 };
 
@@ -462,4 +463,20 @@ snap_git_run(const char *repo_path, const char *const *args, struct view input,
         return err_code(err, r, "%s", doing);
     }
     return snap_git_end(&g, doing, err);
+}
+
+int
+snap_git_version(struct buf *ret, struct err *err)
+{
+    static const char *const args[] = { "--version", NULL };
+    static const char words[] = "git version ";
+    AUTO(buf) said = { 0 };
+    int r = snap_git_run("/", args, (struct view){ 0 }, &said, "ask git for its version",
+                         err);
+    if (r < 0)
+        return r;
+    const char *text = buf_str(&said);
+    if (!strncmp(text, words, sizeof(words) - 1))
+        text += sizeof(words) - 1;
+    return buf_append(ret, text, strcspn(text, "\n"));
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/below.h"
 #include "base/file.h"
-#include "snap/below_priv.h"
 
 int
 snap_parent_open(struct snap_parent *p, const char *path, const char **ret_name)
@@ -20,7 +20,7 @@ snap_parent_open(struct snap_parent *p, const char *path, const char **ret_name)
     p->path = strndup(path, n);
     if (!p->path)
         return -ENOMEM;
-    p->fd = snap_below_open(p->root_fd, p->path, O_PATH | O_DIRECTORY);
+    p->fd = below_open(p->root_fd, p->path, O_PATH | O_DIRECTORY);
     return p->fd;
 }
 

@@ -33,4 +33,7 @@ void snap_repo_release(struct snap_repo *r);
 /* Appends the path of each shadow repository, NUL behind each. None is no error. */
 int snap_repos(const char *home, struct buf *ret, struct err *err);
 
+/* Of git: "2.39.5", appended. ERR_MISSING when there is none. */
+int snap_git_version(struct buf *ret, struct err *err);
+
 #endif

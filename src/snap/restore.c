@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/below.h"
 #include "base/file.h"
-#include "snap/below_priv.h"
 #include "snap/blobs_priv.h"
 #include "snap/choose_priv.h"
 #include "snap/parent_priv.h"
@@ -167,7 +167,7 @@ set_mode(int dir_fd, unsigned mode)
 static int
 open_below(struct job *j, const char *path)
 {
-    return snap_below_open(j->parent.root_fd, path, O_PATH | O_DIRECTORY);
+    return below_open(j->parent.root_fd, path, O_PATH | O_DIRECTORY);
 }
 
 /* One that is there need not be writable, nor may we look into it. */

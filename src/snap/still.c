@@ -201,7 +201,7 @@ tell(struct snap_try *t, int error)
 enum snap_still
 snap_still_read(struct snap_reader *r, struct snap_try *t)
 {
-    int fd = snap_open_below(r->root_fd, t->path);
+    int fd = below_open_file(r->root_fd, t->path);
     if (fd < 0)
         return tell(t, fd);
     enum snap_still s = read_once(r, fd, t);
@@ -221,7 +221,7 @@ snap_still_link(struct snap_reader *r, struct snap_try *t)
     char dir[PATH_MAX];
     memcpy(dir, t->path, dir_len);
     dir[dir_len] = 0;
-    int fd = snap_below_open(r->root_fd, dir, O_PATH | O_DIRECTORY);
+    int fd = below_open(r->root_fd, dir, O_PATH | O_DIRECTORY);
     if (fd < 0)
         return tell(t, fd);
     int e = fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;

@@ -11,8 +11,8 @@
 
 #include <sys/types.h>
 
+#include "base/below.h"
 #include "snap/arena_priv.h"
-#include "snap/below_priv.h"
 #include "snap/skip.h"
 #include "snap/take.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* below_priv.h -- opens what lies below a folder, and nothing else: no link is followed,
+/* below.h -- opens what lies below a folder, and nothing else: no link is followed,
  * wherever in the path it is. */
-#ifndef SNAP_BELOW_PRIV_H
-#define SNAP_BELOW_PRIV_H
+#ifndef BASE_BELOW_H
+#define BASE_BELOW_H
 
 /* path: from the root, "" for itself. flags: as open(). Never waits for a fifo, and
  * leaves the time of last access alone where it may. A descriptor or -errno. */
-int snap_below_open(int root_fd, const char *path, int flags);
+int below_open(int root_fd, const char *path, int flags);
 /* A file, for reading. -EINVAL: it is none. */
-int snap_open_below(int root_fd, const char *path);
+int below_open_file(int root_fd, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "snap/below_priv.h"
+#include "base/below.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ open_with(int root_fd, const char *path, int flags)
 }
 
 int
-snap_below_open(int root_fd, const char *path, int flags)
+below_open(int root_fd, const char *path, int flags)
 {
     flags |= O_CLOEXEC | O_NOFOLLOW;
     if (!*path)
@@ -72,10 +72,10 @@ snap_below_open(int root_fd, const char *path, int flags)
 }
 
 int
-snap_open_below(int root_fd, const char *path)
+below_open_file(int root_fd, const char *path)
 {
     struct stat st;
-    int fd = snap_below_open(root_fd, path, O_RDONLY);
+    int fd = below_open(root_fd, path, O_RDONLY);
     if (fd < 0)
         return fd;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
