@@ -11,6 +11,20 @@
 
 struct call_faults call_faults;
 
+void
+call_faults_begin(unsigned n, bool is_for_ever)
+{
+    call_faults = (struct call_faults){ .fail_at = n, .is_for_ever = is_for_ever };
+}
+
+bool
+call_faults_end(void)
+{
+    bool has_failed = call_faults.has_failed;
+    call_faults = (struct call_faults){ 0 };
+    return has_failed;
+}
+
 static bool
 fails(void)
 {

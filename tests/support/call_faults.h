@@ -18,4 +18,9 @@ struct call_faults {
 
 extern struct call_faults call_faults;
 
+/* From now on, the n-th. */
+void call_faults_begin(unsigned n, bool is_for_ever);
+/* No more. Were there as many calls? */
+bool call_faults_end(void);
+
 #endif

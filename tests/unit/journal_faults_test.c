@@ -20,21 +20,6 @@
 #include "support/kit.h"
 
 static void
-fail_from(unsigned n, bool is_for_ever)
-{
-    call_faults = (struct call_faults){ .fail_at = n, .is_for_ever = is_for_ever };
-}
-
-/* Were there as many calls? */
-static bool
-fail_no_more(void)
-{
-    bool has_failed = call_faults.has_failed;
-    call_faults = (struct call_faults){ 0 };
-    return has_failed;
-}
-
-static void
 metadata_is_the_old_or_the_new(void **state)
 {
     (void)state;
@@ -47,10 +32,10 @@ metadata_is_the_old_or_the_new(void **state)
             m.status = "active";
             assert_int_equal(journal_metadata_write("m.json", &m, false, &err), 0);
             m.status = "completed";
-            fail_from(n, way & 1);
+            call_faults_begin(n, way & 1);
             int r = way & 2 ? journal_metadata_change("m.json", m.status, 1, "a", &err)
                             : journal_metadata_write("m.json", &m, true, &err);
-            has_failed = fail_no_more();
+            has_failed = call_faults_end();
             assert_int_equal(journal_metadata_read("m.json", &told, &err), 0);
             assert_string_equal(told.name, "one");
             if (r == 0)
@@ -70,7 +55,7 @@ a_change_of_metadata_is_synced(void **state)
     struct journal_metadata m = { .name = "one", .usage = TURN_NO_USAGE };
     struct err err;
     m.status = "active";
-    fail_no_more();
+    call_faults_end();
     assert_int_equal(journal_metadata_write("m.json", &m, false, &err), 0);
     assert_int_equal(call_faults.syncs, 0); /* there will be others */
     assert_int_equal(journal_metadata_change("m.json", "interrupted", 1, NULL, &err), 0);
@@ -92,11 +77,11 @@ a_log_that_is_recovered_is_synced(void **state)
         (void)unlink("1.log");
         assert_int_equal(journal_iteration_open(&it, "1.log", 1, 0, &err), 0);
         journal_iteration_close(it);
-        fail_from(has_failed ? 2 : 100, false); /* the first is open() */
+        call_faults_begin(has_failed ? 2 : 100, false); /* the first is open() */
         int r = journal_iteration_recover("1.log", &err);
         assert_int_equal(call_faults.syncs, 1);
         assert_int_equal(r, has_failed ? -EIO : 1);
-        fail_no_more();
+        call_faults_end();
     }
 }
 
@@ -113,9 +98,9 @@ a_name_is_given_once_whatever_fails(void **state)
             unsigned number;
             for (int again = 0; again < 2; again++) {
                 if (!again)
-                    fail_from(n, is_for_ever);
+                    call_faults_begin(n, is_for_ever);
                 int r = journal_project_open(&p, ".", NULL, NULL, &err);
-                has_failed = again ? has_failed : fail_no_more();
+                has_failed = again ? has_failed : call_faults_end();
                 assert_true(r == 0 || !again);
                 if (r < 0)
                     continue;
@@ -156,9 +141,9 @@ links_tell_of_copies_that_are_there(void **state)
             size_t count = 0;
             snprintf(text, sizeof(text), "%d %u", is_for_ever, n);
             assert_int_equal(file_replace("f", text_view(text), false, NULL), 0);
-            fail_from(n, is_for_ever);
+            call_faults_begin(n, is_for_ever);
             int r = journal_artifacts_add(a, "f", "modified", 1, &err);
-            has_failed = fail_no_more();
+            has_failed = call_faults_end();
             assert_int_equal(journal_artifacts_read(".", count_entry, &count, &err), 0);
             assert_int_equal(count, before + (r == 0));
             before = count;
@@ -179,9 +164,9 @@ a_line_is_whole_or_not_there(void **state)
             struct err err;
             (void)unlink("io.log");
             assert_int_equal(journal_io_append("io.log", text_view("one\n"), &err), 0);
-            fail_from(n, is_for_ever);
+            call_faults_begin(n, is_for_ever);
             int r = journal_io_append("io.log", text_view("two\n"), &err);
-            has_failed = fail_no_more();
+            has_failed = call_faults_end();
             assert_int_equal(file_slurp("io.log", &file), 0);
             assert_string_equal(buf_str(&file), r == 0 ? "one\ntwo\n" : "one\n");
         }
