@@ -5,6 +5,8 @@
 #include <hs_runtime.h>
 #include <stdlib.h>
 
+#include "redact/redact.h"
+
 /* The shapes are loaded when they are first asked: most streams hold nothing that looks
  * like a secret, and the larger databases would take most of the time to open. */
 struct engine {
@@ -178,4 +180,10 @@ engine_shapes(struct engine *e, enum pack_shapes which, struct view text, uint32
     struct shape_call call = { ends, e->pack->n_rules };
     return code(hs_scan(e->shapes[which], (const char *)text.p, (unsigned)text.n, 0,
                         e->scratch, on_shape, &call));
+}
+
+const char *
+redact_engine_version(void)
+{
+    return hs_version();
 }

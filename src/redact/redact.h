@@ -100,4 +100,12 @@ int redact_argv(struct redact *r, size_t n, const char *const *argv, struct buf 
 /* One NAME=VALUE of an environment, appended without a NUL. */
 int redact_env(struct redact *r, const char *assignment, struct buf *out);
 
+/* Every mask that is no stars begins so. */
+#define REDACT_MASK "[REDACTED:"
+/* Has something in the text been masked? Then it is not what was there once. */
+bool redact_has_mask(const void *p, size_t n);
+
+/* Of Vectorscan, "5.4.8 2026-01-01" or so. */
+const char *redact_engine_version(void);
+
 #endif

@@ -191,3 +191,9 @@ redact_env(struct redact *r, const char *assignment, struct buf *out)
     buf_puts(out, "[REDACTED:variable]");
     return out->failed;
 }
+
+bool
+redact_has_mask(const void *p, size_t n)
+{
+    return n && memmem(p, n, REDACT_MASK, sizeof(REDACT_MASK) - 1);
+}

@@ -92,3 +92,10 @@ tape_inflate(struct view in, uint8_t *dst, size_t n)
         return -ENOMEM;
     return r == BROTLI_DECODER_RESULT_SUCCESS && !in.n && !n ? 0 : -EINVAL;
 }
+
+void
+tape_brotli_version(struct buf *out)
+{
+    uint32_t v = BrotliDecoderVersion();
+    buf_printf(out, "%u.%u.%u", v >> 24, v >> 12 & 0xfff, v & 0xfff);
+}

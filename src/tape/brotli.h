@@ -26,5 +26,7 @@ int tape_deflate(struct tape_packer *packer, struct view in, int quality,
  * turns out longer.
  */
 int tape_inflate(struct view in, uint8_t *dst, size_t n);
+/* Of Brotli: appended. */
+void tape_brotli_version(struct buf *out);
 
 #endif

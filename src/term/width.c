@@ -130,3 +130,9 @@ term_cluster_next(struct view text, unsigned *ret_width)
     }
     return at ? at : 1;
 }
+
+const char *
+term_utf8proc_version(void)
+{
+    return utf8proc_version();
+}

@@ -72,4 +72,7 @@ bool term_class_widens(struct term_widths *w, uint32_t first, uint32_t rune,
  * many bytes it has; *ret_width: its columns. */
 size_t term_cluster_next(struct view text, unsigned *ret_width);
 
+/* Of utf8proc. */
+const char *term_utf8proc_version(void);
+
 #endif

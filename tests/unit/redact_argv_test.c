@@ -212,6 +212,23 @@ ordinary_variables_stay(void **state)
         check_env(*state, *s);
 }
 
+static void
+what_was_masked_can_be_told(void **state)
+{
+    static const char *const plain[] = { "", "[REDACTED", "REDACTED:x]", "[redacted:x]" };
+    static const char *const argv[] = { "x", "--password", "hunter22" };
+    AUTO(buf) out = { 0 };
+    assert_int_equal(redact_argv(*state, 3, argv, &out), 0);
+    assert_true(redact_has_mask(out.p, out.n));
+    assert_false(redact_has_mask(out.p, strlen("x") + 1 + strlen("--password")));
+    buf_clear(&out);
+    assert_int_equal(redact_env(*state, "MY_PASSWORD=hunter22", &out), 0);
+    assert_true(redact_has_mask(out.p, out.n));
+    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+        assert_false(redact_has_mask(plain[i], strlen(plain[i])));
+    assert_false(redact_has_mask(NULL, 0));
+}
+
 int
 main(void)
 {
@@ -226,6 +243,7 @@ main(void)
         cmocka_unit_test(a_secret_does_not_reach_into_the_next_argument),
         cmocka_unit_test(variables_are_masked_by_their_name_or_their_value),
         cmocka_unit_test(ordinary_variables_stay),
+        cmocka_unit_test(what_was_masked_can_be_told),
     };
     return cmocka_run_group_tests(tests, kit_open, kit_close);
 }
