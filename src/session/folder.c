@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/tree.h"
 #include "session/sockets.h"
 
 enum { STALE_S = 60 }; /* a recorder takes its new folder's lock sooner */
@@ -327,6 +328,15 @@ session_folder_exists(const char *home, const char *kind, const char *id)
            lstat(buf_str(&dir), &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+bool
+session_folder_is_encrypted(const char *home, const char *id)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct stat st;
+    return buf_printf(&path, "%s/sessions/%s/" SESSION_VAULT, home, id) == 0 &&
+           lstat(buf_str(&path), &st) == 0;
+}
+
 void
 session_folder_strip(const char *dir)
 {
@@ -375,6 +385,25 @@ session_folder_discard(struct session_folder *f)
     session_sockets_remove(f->dir);
     (void)vanish(f);
     let_go(f);
+}
+
+int
+session_folder_remove(struct session_folder *f, struct err *err)
+{
+    char *hidden = hidden_path(f);
+    int r = !hidden ? -ENOMEM : rename(f->dir, hidden) < 0 ? -errno : 0;
+    if (r < 0) {
+        err_code(err, r, "cannot remove '%s'", f->dir);
+    } else {
+        session_sockets_remove(hidden);
+        r = tree_remove(AT_FDCWD, hidden);
+        if (r < 0)
+            err_code(err, r, "session '%s' is deleted, but '%s' cannot be removed", f->id,
+                     hidden);
+    }
+    free(hidden);
+    let_go(f);
+    return r;
 }
 
 /* -- somebody else's -- */

@@ -42,11 +42,17 @@ int session_folder_stage(struct session_folder *ret, const char *home, const cha
 int session_folder_finish(struct session_folder *f, struct err *err);
 /* Is there a folder <home>/<kind>/<id>, and no link to one? */
 bool session_folder_exists(const char *home, const char *kind, const char *id);
+/* Is what is stored there locked away (library/encrypt.h)? Its vault and a few facts are
+ * all that is in it then. */
+bool session_folder_is_encrypted(const char *home, const char *id);
 /* Removes from a session's folder what only its recorder had use for: lock, reserve and
  * sockets. */
 void session_folder_strip(const char *dir);
 /* Nothing was recorded after all: removes live/<id> with what is in it. */
 void session_folder_discard(struct session_folder *f);
+/* What was recorded is not wanted: removes live/<id> with all that is in it. An error
+ * before its first step leaves it as it is. */
+int session_folder_remove(struct session_folder *f, struct err *err);
 void session_folder_release(struct session_folder *f);
 
 /*
@@ -69,6 +75,7 @@ int session_folder_paths(const char *dir, struct buf *ret_tape, struct buf *ret_
 /* Appends the path of a file beside the recording: X.<what> for X.ahr, NAME.<what> for
  * another NAME. */
 int session_sibling_path(const char *tape_path, const char *what, struct buf *ret);
-#define SESSION_META "meta.json"
+#define SESSION_META  "meta.json"
+#define SESSION_VAULT "session.vault" /* in a stored session's folder */
 
 #endif

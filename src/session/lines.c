@@ -66,6 +66,17 @@ session_lines_init(struct session_lines *l, const char *path)
     return l->path ? 0 : -ENOMEM;
 }
 
+int
+session_lines_init_fd(struct session_lines *l, const char *path, int fd)
+{
+    int r = session_lines_init(l, path);
+    if (r < 0)
+        close(fd);
+    else
+        l->fd = fd;
+    return r;
+}
+
 void
 session_lines_release(struct session_lines *l)
 {

@@ -92,6 +92,8 @@ struct session_lines {
 
 /* Makes nothing on disk: the file (0600) comes with the first line. path is copied. */
 int session_lines_init(struct session_lines *l, const char *path);
+/* The same for a file that is open already, and belongs to *l now. */
+int session_lines_init_fd(struct session_lines *l, const char *path, int fd);
 /* What still waits is lost. */
 void session_lines_release(struct session_lines *l);
 /*

@@ -10,9 +10,10 @@ const char *
 session_status_name(enum session_status status)
 {
     static const char *const names[] = {
-        [SESSION_ACTIVE] = "active",   [SESSION_COMPLETED] = "completed",
-        [SESSION_FAILED] = "failed",   [SESSION_CRASHED] = "crashed",
-        [SESSION_ABORTED] = "aborted", [SESSION_INTERRUPTED] = "interrupted",
+        [SESSION_ACTIVE] = "active",       [SESSION_COMPLETED] = "completed",
+        [SESSION_FAILED] = "failed",       [SESSION_CRASHED] = "crashed",
+        [SESSION_ABORTED] = "aborted",     [SESSION_INTERRUPTED] = "interrupted",
+        [SESSION_ENCRYPTED] = "encrypted",
     };
     return names[status];
 }
@@ -68,6 +69,18 @@ put_branch(struct json *j, const struct session_branch *b)
 }
 
 static void
+put_lineage(struct json *j, const struct session_meta *m)
+{
+    put_text(j, "resumedFrom", m->lineage->resumed_from);
+    if (m->lineage->fork_turn == UINT64_MAX)
+        return;
+    json_key(j, "fork"), json_open(j, '{');
+    put_text(j, "from", m->parent);
+    json_key(j, "turn"), json_u64(j, m->lineage->fork_turn);
+    json_close(j, '}');
+}
+
+static void
 put_count(struct json *j, const char *key, uint64_t v)
 {
     if (v != UINT64_MAX)
@@ -118,8 +131,10 @@ session_meta_format(const struct session_meta *m, struct buf *out)
     if (m->ended_at_ns)
         json_key(j, "endedAtNs"), json_u64(j, m->ended_at_ns);
     put_cmd(j, m);
-    json_key(j, "cols"), json_u64(j, m->cols);
-    json_key(j, "rows"), json_u64(j, m->rows);
+    if (m->cols)
+        json_key(j, "cols"), json_u64(j, m->cols);
+    if (m->rows)
+        json_key(j, "rows"), json_u64(j, m->rows);
     json_key(j, "brotliQ"), json_u64(j, (uint64_t)m->quality);
     if (!is_imported(m))
         put_host(j);
@@ -131,6 +146,8 @@ session_meta_format(const struct session_meta *m, struct buf *out)
     put_text(j, "parent", m->parent);
     if (m->branch)
         put_branch(j, m->branch);
+    if (m->lineage)
+        put_lineage(j, m);
     put_text(j, "cwd", m->cwd);
     put_run(j, m);
     put_text(j, "status", session_status_name(m->status));

@@ -19,6 +19,7 @@ enum session_status {
     SESSION_CRASHED,     /* killed by a signal that was not ours */
     SESSION_ABORTED,     /* a person or signal stopped it; `signal` names it */
     SESSION_INTERRUPTED, /* the recorder vanished */
+    SESSION_ENCRYPTED,   /* how it ended is locked away with all else */
 };
 
 const char *session_status_name(enum session_status status);
@@ -28,6 +29,12 @@ struct session_branch {
     const char *from; /* the session's id; borrowed */
     uint64_t snapshot_id;
     uint64_t anchor_byte; /* of the parent's stream; UINT64_MAX: of none */
+};
+
+/* Whose conversation a session goes on with: all of it, or its first turns. */
+struct session_lineage {
+    const char *resumed_from; /* the session's id; NULL: of none; borrowed */
+    uint64_t fork_turn; /* it has so many turns of its parent; UINT64_MAX: no fork */
 };
 
 /* What the model's answers took; UINT64_MAX each: not known. input_tokens are without the
@@ -50,12 +57,13 @@ struct session_meta {
     const char *const *cmd;              /* masked; cmd_count of them */
     size_t cmd_count;
     int host_pid;        /* of the recorder; 0: it has ended */
-    uint16_t cols, rows; /* at the start */
+    uint16_t cols, rows; /* at the start; 0: not known */
     int quality;
     const char *name, *role, *task, *parent, *cwd;
-    const struct session_branch *branch; /* NULL: it has not */
-    const char *signal;                  /* "TERM"; NULL: none */
-    int exit_code;                       /* < 0: none */
+    const struct session_branch *branch;   /* NULL: it has not */
+    const struct session_lineage *lineage; /* NULL: of no other */
+    const char *signal;                    /* "TERM"; NULL: none */
+    int exit_code;                         /* < 0: none */
     uint64_t total_bytes;
     uint64_t gaps, missing_bytes; /* places where bytes are missing, and how many */
     bool is_suspect;              /* a sync has failed */
@@ -110,8 +118,10 @@ struct session_told {
     uint64_t total_bytes;                /* UINT64_MAX: not known */
     uint64_t branch_snapshot;            /* it began with those files; UINT64_MAX: none */
     uint64_t branch_byte;                /* … at that place of its parent; as above */
+    uint64_t fork_turn;                  /* it has so many turns of it; as above */
     struct session_usage usage;
     uint64_t iterations; /* 0: not known */
+    int host_pid;        /* of its recorder; 0: it has ended, or is not known */
     struct buf texts;
 };
 
@@ -131,6 +141,8 @@ int session_meta_json(const char *path, struct buf *ret, struct err *err);
  * its order; makes a small one where there is none or a damaged one (kept as *.bad). */
 int session_meta_interrupt(const char *path, const char *id, uint64_t total_bytes,
                            uint64_t ended_at_ns, struct err *err);
+/* What is of no use there is kept as *.bad; 0 also where there is none. */
+int session_meta_set_aside(const char *path, struct err *err);
 /* What the events of a run tell and its meta may not know yet: set where it is told here
  * (NULL, 0: it is not), all else is kept as it is. ERR_MISSING and ERR_DAMAGED: there is
  * no meta. */
@@ -144,5 +156,7 @@ int session_meta_learn(const char *path, const struct session_learnt *learnt,
 /* Sets the name, NULL: takes it away, and keeps all else as it is, in its order.
  * ERR_DAMAGED for what is no session.meta.json: it stays as it is. */
 int session_meta_rename(const char *path, const char *name, struct err *err);
+/* Of Jansson. */
+const char *session_jansson_version(void);
 
 #endif

@@ -7,6 +7,7 @@
  * damaged one.
  */
 #include <errno.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -208,9 +209,12 @@ meta_tell(struct view text, struct session_told *ret)
                            : UINT64_MAX,
         .branch_snapshot = get_count(branch, "snapshot_id"),
         .branch_byte = get_count(branch, "anchor_byte"),
+        .fork_turn = get_count(json_object_get(meta, "fork"), "turn"),
         .usage = get_usage(meta),
         .iterations = get_number(meta, "iterations"),
     };
+    uint64_t pid = get_number(meta, "hostPid");
+    told.host_pid = pid > INT_MAX ? 0 : (int)pid;
     int r = tell_texts(meta, &told);
     json_decref(meta);
     if (r < 0)
@@ -472,6 +476,13 @@ set_aside(const char *path)
 }
 
 int
+session_meta_set_aside(const char *path, struct err *err)
+{
+    int r = access(path, F_OK) < 0 && errno == ENOENT ? 0 : set_aside(path);
+    return r < 0 ? err_code(err, r, "cannot keep '%s'", path) : 0;
+}
+
+int
 session_meta_interrupt(const char *path, const char *id, uint64_t total_bytes,
                        uint64_t ended_at_ns, struct err *err)
 {
@@ -522,4 +533,10 @@ session_meta_rename(const char *path, const char *name, struct err *err)
     if (r < 0)
         return err_code(err, r, "cannot write '%s'", path);
     return file_replace(path, (struct view){ made.p, made.n }, true, err);
+}
+
+const char *
+session_jansson_version(void)
+{
+    return jansson_version_str();
 }

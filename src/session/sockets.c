@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -191,4 +192,29 @@ session_sockets_remove(const char *live_dir)
     if (read_outside(live_dir, &outside) > 0)
         remove_in(buf_str(&outside), true);
     remove_in(live_dir, false);
+}
+
+static bool
+has_ctl(const char *live_dir)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct err ignored;
+    struct stat st;
+    int r = session_sockets_find(live_dir, &path, &ignored);
+    if (r < 0)
+        return r != -ENOENT && r != ERR_MISSING; /* one that is not to be trusted */
+    return buf_puts(&path, "/" SESSION_CTL_SOCK) == 0 &&
+           lstat(buf_str(&path), &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+bool
+session_sockets_are_there(const char *live_dir)
+{
+    struct timespec pause = { .tv_nsec = 20 * 1000000L };
+    bool are_there = has_ctl(live_dir);
+    for (int i = 0; !are_there && i < 10; i++) {
+        nanosleep(&pause, NULL);
+        are_there = has_ctl(live_dir);
+    }
+    return are_there;
 }

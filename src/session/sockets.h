@@ -10,6 +10,8 @@
 #ifndef SESSION_SOCKETS_H
 #define SESSION_SOCKETS_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 
 #define SESSION_CTL_SOCK "ctl.sock"
@@ -21,6 +23,9 @@ int session_sockets_make(const char *live_dir, const char *id, struct buf *ret_d
                          struct err *err);
 /* The same folder, looked for by others; -EPERM when it is not to be trusted. */
 int session_sockets_find(const char *live_dir, struct buf *ret_dir, struct err *err);
+/* Is the control socket of a live session there? One that has just begun, or is about to
+ * end, is given a moment. */
+bool session_sockets_are_there(const char *live_dir);
 /* Removes both sockets and, where it is another one, the folder. The session has ended,
  * or its recorder has vanished. */
 void session_sockets_remove(const char *live_dir);
