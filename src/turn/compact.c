@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "turn/compact_priv.h"
+#include "turn/compact.h"
 
 #include "base/json_in.h"
 

@@ -47,3 +47,33 @@ turn_event(enum turn_type type)
         .exit_code = -1,
     };
 }
+
+enum turn_role
+turn_role_of(const struct turn_event *e)
+{
+    if (e->type == TURN_TEXT)
+        return e->is_user ? TURN_USER : TURN_ASSISTANT;
+    if (e->type == TURN_THINKING || e->type == TURN_TOOL_CALL)
+        return TURN_ASSISTANT;
+    return e->type == TURN_TOOL_RESULT ? TURN_TOOL : TURN_NOBODY;
+}
+
+const char *
+turn_role_name(enum turn_role role)
+{
+    static const char *const roles[] = {
+        [TURN_USER] = "user",
+        [TURN_ASSISTANT] = "assistant",
+        [TURN_TOOL] = "tool",
+    };
+    return roles[role];
+}
+
+uint64_t *
+turn_usage_field(struct turn_usage *u, size_t i)
+{
+    uint64_t *const fields[TURN_USAGE_FIELDS] = { &u->input_tokens, &u->output_tokens,
+                                                  &u->cache_creation_tokens,
+                                                  &u->cache_read_tokens };
+    return fields[i];
+}

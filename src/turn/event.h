@@ -48,6 +48,10 @@ struct turn_usage {
         TURN_UNKNOWN, TURN_UNKNOWN, TURN_UNKNOWN, TURN_UNKNOWN \
     }
 
+/* Each of them, from 0. */
+enum { TURN_USAGE_FIELDS = 4 };
+uint64_t *turn_usage_field(struct turn_usage *u, size_t i);
+
 struct turn_event {
     enum turn_type type;
     /* TEXT and THINKING: a piece of what is still being said; the whole comes as one more
@@ -75,6 +79,13 @@ struct turn_event {
 
 /* One of which nothing is known but its type. */
 struct turn_event turn_event(enum turn_type type);
+
+/* Who says it: TEXT, THINKING and TOOL_CALL are the assistant's or the user's, a
+ * TOOL_RESULT is the tool's. */
+enum turn_role { TURN_NOBODY, TURN_USER, TURN_ASSISTANT, TURN_TOOL };
+enum turn_role turn_role_of(const struct turn_event *e);
+/* "user"; NULL for nobody. */
+const char *turn_role_name(enum turn_role role);
 
 /* An error (< 0) that it returns ends the reading and is returned. */
 typedef int (*turn_event_fn)(void *ctx, const struct turn_event *e);

@@ -13,7 +13,7 @@
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "turn/compact_priv.h"
+#include "turn/compact.h"
 #include "turn/fields_priv.h"
 
 struct keys {

@@ -88,16 +88,22 @@ struct agent {
     const struct option *options;
     const char *verbs;  /* one of these must come first ("exec"); NULL: none */
     const char *others; /* what is no prompt, when it comes first */
+    /* Without one of the verbs it asks its user, and may be given the first message;
+     * NULL: not so. What is no message, when it comes first: */
+    const char *commands;
 };
 
 static const struct agent agents[] = {
     { TURN_CLAUDE, "claude", "@anthropic-ai/claude-code", claude_options, NULL,
       "agents auth auto-mode config doctor gateway install mcp plugin plugins project "
-      "setup-token ultrareview update upgrade" },
-    { TURN_CODEX, "codex", "@openai/codex", codex_options, "exec e", "help" },
+      "setup-token ultrareview update upgrade",
+      NULL },
+    { TURN_CODEX, "codex", "@openai/codex", codex_options, "exec e", "help",
+      "app app-server apply a cloud completion debug features help login logout mcp "
+      "mcp-server review sandbox update" },
     { TURN_GEMINI, "gemini", "@google/gemini-cli", gemini_options, NULL,
-      "extension extensions gemma hook hooks mcp skill skills" },
-    { TURN_OPENCODE, "opencode", "opencode-ai", opencode_options, "run", "" },
+      "extension extensions gemma hook hooks mcp skill skills", NULL },
+    { TURN_OPENCODE, "opencode", "opencode-ai", opencode_options, "run", "", NULL },
 };
 
 enum { AGENTS = sizeof(agents) / sizeof(agents[0]) };
@@ -381,13 +387,14 @@ take_verb(const struct agent *a, struct words *w)
 }
 
 /* `codex exec resume [ID] PROMPT`, `codex exec resume --last PROMPT`, `codex exec review
- * [PROMPT]`: the words of it that are left. */
+ * [PROMPT]`, `codex fork [ID] PROMPT`: the words of it that are left. */
 static struct words
 of_codex(const struct found *f)
 {
     struct words none = { 0 };
     const char *first = f->count ? f->words[0].p[0] : "";
-    bool is_resume = !strcmp(first, "resume"), is_review = !strcmp(first, "review");
+    bool is_resume = !strcmp(first, "resume") || !strcmp(first, "fork");
+    bool is_review = !strcmp(first, "review");
     if (!is_resume && !is_review)
         return f->count ? (struct words){ f->words[0].p, 1 } : none;
     struct found g = { 0 };
@@ -418,6 +425,19 @@ is_other(const struct agent *a, const struct found *f)
     return is_among(a->others, first, strlen(first)) || (is_review && f->count == 1);
 }
 
+/* The first message of one that asks its user. */
+static struct words
+first_message(const struct agent *a, struct words w)
+{
+    struct found f = { 0 };
+    if (a->commands)
+        read_words(&f, a->options, w);
+    const char *first = f.count ? f.words[0].p[0] : "";
+    return f.count && !f.leaves && !is_among(a->commands, first, strlen(first))
+               ? prompt_words(a, &f)
+               : (struct words){ 0 };
+}
+
 struct turn_prompt
 turn_prompt(size_t argc, const char *const *argv)
 {
@@ -428,8 +448,12 @@ turn_prompt(size_t argc, const char *const *argv)
     if (!a)
         return ret;
     ret.agent = a->agent;
-    if (!take_verb(a, &w))
+    if (!take_verb(a, &w)) {
+        struct words message = first_message(a, w);
+        ret.words = message.p;
+        ret.word_count = message.n;
         return ret;
+    }
     read_words(&f, a->options, w);
     if (f.leaves || f.asks || is_other(a, &f))
         return ret;
@@ -448,6 +472,17 @@ turn_prompt(size_t argc, const char *const *argv)
         ret.word_count = prompt.n;
     }
     return ret;
+}
+
+size_t
+turn_prompt_start(size_t argc, const char *const *argv, enum turn_agent *ret)
+{
+    struct words w = { argv, argc };
+    const struct agent *a = find_agent(&w);
+    if (!a)
+        return 0;
+    *ret = a->agent;
+    return argc - w.n;
 }
 
 int

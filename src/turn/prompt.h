@@ -22,12 +22,16 @@ struct turn_prompt {
     enum turn_prompt_from from;
     const char *text; /* of TURN_PROMPT_ARG: its first word, of argv; borrowed */
     /* All of its words (`opencode run mend the test`), in argv; none where the text is
-     * only a part of one (`--prompt=TEXT`). */
+     * only a part of one (`--prompt=TEXT`). Of TURN_PROMPT_NONE: the first message of one
+     * that asks its user (`codex "mend the test"`). */
     const char *const *words;
     size_t word_count;
 };
 
 struct turn_prompt turn_prompt(size_t argc, const char *const *argv);
+/* How many words there are up to the agent's name, and with it; 0: no agent that is
+ * known. */
+size_t turn_prompt_start(size_t argc, const char *const *argv, enum turn_agent *ret);
 /* Appends the prompt of TURN_PROMPT_ARG as the agent sees it: its words with blanks
  * between them. */
 int turn_prompt_text(const struct turn_prompt *p, struct buf *out);

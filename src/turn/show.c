@@ -6,7 +6,7 @@
 
 #include "base/json_in.h"
 #include "turn/clean.h"
-#include "turn/compact_priv.h"
+#include "turn/compact.h"
 #include "turn/cut_priv.h"
 
 enum {
@@ -328,4 +328,15 @@ turn_show(const struct turn_event *e, const struct turn_show *opt, struct buf *o
     else if (opt->is_verbose || !kinds[e->type].is_detail)
         shows[e->type](&s);
     return out->failed;
+}
+
+struct view
+turn_show_content(const struct turn_event *e, struct buf *room)
+{
+    if (e->type == TURN_TEXT || e->type == TURN_THINKING || e->type == TURN_STDERR)
+        return e->text;
+    buf_clear(room);
+    turn_show(e, &(struct turn_show){ .is_verbose = true, .is_whole = true }, room);
+    size_t n = room->n;
+    return (struct view){ room->p, n && room->p[n - 1] == '\n' ? n - 1 : n };
 }

@@ -35,6 +35,9 @@ struct turn_show {
  * piece by piece puts turn_show_tag() before the first and feeds all to one turn_clean;
  * what has then come out is the beginning of what turn_show() makes of the whole. */
 int turn_show(const struct turn_event *e, const struct turn_show *opt, struct buf *out);
+/* What a message is in io.log: its text, or all of what is shown of it, which is then put
+ * into `room`. */
+struct view turn_show_content(const struct turn_event *e, struct buf *room);
 /* What stands before the text: "[thinking] "; nothing for what the assistant says. */
 int turn_show_tag(const struct turn_event *e, const struct turn_show *opt,
                   struct buf *out);

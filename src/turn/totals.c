@@ -14,16 +14,6 @@ struct message {
     struct turn_usage usage;
 };
 
-enum { FIELDS = 4 };
-
-static uint64_t *
-field(struct turn_usage *u, size_t i)
-{
-    uint64_t *const fields[FIELDS] = { &u->input_tokens, &u->output_tokens,
-                                       &u->cache_creation_tokens, &u->cache_read_tokens };
-    return fields[i];
-}
-
 static uint64_t
 plus(uint64_t a, uint64_t b)
 {
@@ -34,8 +24,8 @@ static bool
 is_told(struct turn_usage u)
 {
     bool told = false;
-    for (size_t i = 0; i < FIELDS; i++)
-        told = told || *field(&u, i) != TURN_UNKNOWN;
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
+        told = told || *turn_usage_field(&u, i) != TURN_UNKNOWN;
     return told;
 }
 
@@ -64,6 +54,16 @@ message_of(struct turn_totals *t, struct view id)
     return m;
 }
 
+struct turn_usage
+turn_totals_of(const struct turn_totals *t, struct view id)
+{
+    const struct message *m = (const struct message *)(const void *)t->recent.p;
+    for (size_t i = 0; id.n && i < t->recent.n / sizeof(*m); i++)
+        if (m[i].id_size == id.n && !memcmp(m[i].id, id.p, id.n))
+            return m[i].usage;
+    return (struct turn_usage){ 0 };
+}
+
 static int
 add_message(struct turn_totals *t, const struct turn_event *e)
 {
@@ -74,11 +74,13 @@ add_message(struct turn_totals *t, const struct turn_event *e)
     if (!m)
         return t->recent.failed;
     t->is_known = true;
-    for (size_t i = 0; i < FIELDS; i++) {
-        uint64_t now = *field(&told, i), *before = field(&m->usage, i);
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
+        uint64_t now = *turn_usage_field(&told, i),
+                 *before = turn_usage_field(&m->usage, i);
         if (now == TURN_UNKNOWN || now <= *before)
             continue;
-        *field(&t->since, i) = plus(*field(&t->since, i), now - *before);
+        *turn_usage_field(&t->since, i) = plus(*turn_usage_field(&t->since, i),
+                                               now - *before);
         *before = now;
     }
     return 0;
@@ -89,9 +91,10 @@ close_all(struct turn_totals *t, const struct turn_event *e)
 {
     struct turn_usage told = e->usage;
     t->is_known = t->is_known || is_told(told);
-    for (size_t i = 0; i < FIELDS; i++) {
-        uint64_t of_done = *field(&told, i), summed = *field(&t->since, i);
-        uint64_t *done = field(&t->done, i);
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
+        uint64_t of_done = *turn_usage_field(&told, i),
+                 summed = *turn_usage_field(&t->since, i);
+        uint64_t *done = turn_usage_field(&t->done, i);
         *done = plus(*done, of_done == TURN_UNKNOWN ? summed : of_done);
     }
     t->since = (struct turn_usage){ 0 };
@@ -114,8 +117,9 @@ turn_totals_usage(const struct turn_totals *t)
     struct turn_usage sum = t->done, since = t->since;
     if (!t->is_known)
         return TURN_NO_USAGE;
-    for (size_t i = 0; i < FIELDS; i++)
-        *field(&sum, i) = plus(*field(&sum, i), *field(&since, i));
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
+        *turn_usage_field(&sum, i) = plus(*turn_usage_field(&sum, i),
+                                          *turn_usage_field(&since, i));
     return sum;
 }
 

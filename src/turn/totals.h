@@ -23,6 +23,8 @@ struct turn_totals {
 int turn_totals_add(struct turn_totals *t, const struct turn_event *e);
 /* TURN_NO_USAGE when nothing was told. */
 struct turn_usage turn_totals_usage(const struct turn_totals *t);
+/* Of the message with that id, if it is among the latest since the last DONE; else 0. */
+struct turn_usage turn_totals_of(const struct turn_totals *t, struct view id);
 void turn_totals_release(struct turn_totals *t);
 
 #endif

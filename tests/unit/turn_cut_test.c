@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "support/text_view.h"
-#include "turn/compact_priv.h"
+#include "turn/compact.h"
 #include "turn/cut_priv.h"
 
 static void

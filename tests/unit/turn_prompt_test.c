@@ -113,7 +113,9 @@ codex_needs_the_word_exec(void **state)
         { "codex|exec|resume|01a1de26", TURN_CODEX, TURN_PROMPT_STDIN, NULL },
         { "codex|exec|review|x", TURN_CODEX, TURN_PROMPT_ARG, "x" },
         { "codex|exec|review|--uncommitted", TURN_CODEX, TURN_PROMPT_NONE, NULL },
-        { "codex|x", TURN_CODEX, TURN_PROMPT_NONE, NULL },
+        { "codex|x", TURN_CODEX, TURN_PROMPT_NONE, "x" },
+        { "codex|resume|01a1de26|x", TURN_CODEX, TURN_PROMPT_NONE, "x" },
+        { "codex|login|x", TURN_CODEX, TURN_PROMPT_NONE, NULL },
         { "codex", TURN_CODEX, TURN_PROMPT_NONE, NULL },
         { "codex|exec|--help", TURN_CODEX, TURN_PROMPT_NONE, NULL },
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* compact_priv.h -- JSON that may stand in a line of ours: valid, and without blanks. */
-#ifndef TURN_COMPACT_PRIV_H
-#define TURN_COMPACT_PRIV_H
+/* compact.h -- JSON that may stand in a line of ours: valid, and without blanks. */
+#ifndef TURN_COMPACT_H
+#define TURN_COMPACT_H
 
 #include <stdbool.h>
 

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transcript.h -- a conversation as Entire keeps it: full.jsonl, a line of JSON a turn of
+ * the user's or the assistant's (seed 002).
+ *
+ * Pure: events go in, and each line comes out when it is complete, with its newline. Who
+ * gives the line its uuid, and where it goes, is the caller's. What an assistant says in
+ * one message (text, thinking, tool calls) is one line, whose content is always an array;
+ * the results of its calls are the next line of the user's. Warnings, standard error,
+ * artifacts and what is not known are no part of a conversation.
+ *
+ * Usage is that of the message. Where the stream's own total (DONE) says more than its
+ * messages did, the last line has the rest, so that the sum over all messages is right.
+ *
+ * Texts are as the events have them: who wants them masked masks the events.
+ */
+#ifndef TURN_TRANSCRIPT_H
+#define TURN_TRANSCRIPT_H
+
+#include "turn/event.h"
+
+enum { TURN_UUID_SIZE = 37 }; /* with its NUL */
+
+#define TURN_INTERRUPTED "[Tool execution was interrupted]"
+
+struct turn_transcript_options {
+    const char *session, *version; /* borrowed, as all here */
+    const char *git_branch;        /* NULL: not known */
+    const char *cwd, *model;       /* until an event tells; NULL: not known */
+    const char *parent;            /* the line before the first; NULL: none */
+    /* Of the line that begins with this event. */
+    void (*uuid)(void *ctx, uint64_t number, char ret[TURN_UUID_SIZE]);
+    /* An error (< 0) that it returns ends it all and is returned. */
+    int (*line)(void *ctx, struct view line);
+    void *ctx; /* of these two */
+};
+
+struct turn_transcript;
+
+int turn_transcript_new(struct turn_transcript **ret,
+                        const struct turn_transcript_options *opt);
+void turn_transcript_free(struct turn_transcript *t);
+/* number: the event's, from 1 up. What lies in a line is some MiB at most: more of one
+ * turn is another line. */
+int turn_transcript_add(struct turn_transcript *t, const struct turn_event *e,
+                        uint64_t number, uint64_t ts_ns);
+/* Nothing follows. has_ended: nor will anything ever, and calls without a result get one
+ * that says that they were interrupted. Then as new, but for where the chain goes on. */
+int turn_transcript_end(struct turn_transcript *t, uint64_t ts_ns, bool has_ended);
+
+/* A uuid (version 8) that is always the same for this session and number, and another for
+ * each. */
+void turn_transcript_uuid(const char *session, uint64_t number, char ret[TURN_UUID_SIZE]);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* transcript_line.c -- a line of a transcript as JSON. */
+#include "base/iso.h"
+#include "turn/transcript_priv.h"
+
+static struct view
+view_of(const struct buf *b)
+{
+    return (struct view){ b->p, b->n };
+}
+
+/* What each line has, up to its message. */
+static void
+begin_line(struct turn_transcript *t, struct json *j, bool is_user)
+{
+    AUTO(buf) time = { 0 };
+    buf_clear(&t->line);
+    t->line.ceiling = SIZE_MAX; /* the content is bounded */
+    iso_time(t->ts_ns, &time);
+    json_open(j, '{');
+    json_key(j, "type"), json_str(j, is_user ? "user" : "assistant");
+    json_key(j, "sessionId"), json_str(j, t->opt.session);
+    json_key(j, "uuid"), json_str(j, t->uuid);
+    json_key(j, "parentUuid"), json_str_or_none(j, *t->parent ? t->parent : NULL);
+    json_key(j, "timestamp"), json_bytes(j, view_of(&time));
+    json_key(j, "cwd"), json_bytes(j, view_of(&t->cwd));
+    json_key(j, "version"), json_str(j, t->opt.version);
+    json_key(j, "isSidechain"), json_bool(j, t->side.n > 0);
+    json_key(j, "userType"), json_str(j, "external");
+    json_key(j, "gitBranch"), json_str(j, t->opt.git_branch ? t->opt.git_branch : "");
+    json_key(j, "message");
+    json_open(j, '{');
+    memcpy(t->parent, t->uuid, sizeof(t->parent));
+}
+
+static int
+end_line(struct turn_transcript *t, struct json *j)
+{
+    json_close(j, '}');
+    json_close(j, '}');
+    buf_puts(&t->line, "\n");
+    return t->line.failed ? t->line.failed : t->opt.line(t->opt.ctx, view_of(&t->line));
+}
+
+static void
+put_content(struct turn_transcript *t, struct json *j)
+{
+    json_key(j, "content");
+    json_open(j, '[');
+    if (t->content.n)
+        json_raw(j, view_of(&t->content));
+    json_close(j, ']');
+}
+
+static bool
+is_told(const struct turn_usage *u)
+{
+    return u->input_tokens != TURN_UNKNOWN || u->output_tokens != TURN_UNKNOWN ||
+           u->cache_creation_tokens != TURN_UNKNOWN ||
+           u->cache_read_tokens != TURN_UNKNOWN;
+}
+
+static void
+put_tokens(struct json *j, const char *key, uint64_t tokens)
+{
+    json_key(j, key), json_u64(j, tokens == TURN_UNKNOWN ? 0 : tokens);
+}
+
+static void
+put_usage(struct json *j, const struct turn_usage *u)
+{
+    if (!is_told(u))
+        return;
+    json_key(j, "usage");
+    json_open(j, '{');
+    put_tokens(j, "input_tokens", u->input_tokens);
+    put_tokens(j, "output_tokens", u->output_tokens);
+    put_tokens(j, "cache_creation_input_tokens", u->cache_creation_tokens);
+    put_tokens(j, "cache_read_input_tokens", u->cache_read_tokens);
+    json_close(j, '}');
+}
+
+int
+transcript_name(struct turn_transcript *t)
+{
+    return t->id.n ? 0 : buf_printf(&t->id, "msg_%s", t->uuid);
+}
+
+static int
+put_assistant(struct turn_transcript *t)
+{
+    struct json j = { .out = &t->line };
+    struct turn_event told = turn_event(TURN_USAGE);
+    int r = transcript_name(t);
+    if (r < 0)
+        return r;
+    begin_line(t, &j, false);
+    json_key(&j, "id"), json_bytes(&j, view_of(&t->id));
+    json_key(&j, "type"), json_str(&j, "message");
+    json_key(&j, "role"), json_str(&j, "assistant");
+    json_key(&j, "model"), json_bytes(&j, view_of(&t->model));
+    put_content(t, &j);
+    json_key(&j, "stop_reason");
+    json_str_or_none(&j, t->has_call ? "tool_use" : t->was_cut_off ? NULL : "end_turn");
+    put_usage(&j, &t->usage);
+    told.id = view_of(&t->id);
+    told.usage = t->usage;
+    r = turn_totals_add(&t->told, &told);
+    return r < 0 ? r : end_line(t, &j);
+}
+
+static int
+put_results(struct turn_transcript *t)
+{
+    struct json j = { .out = &t->line };
+    begin_line(t, &j, true);
+    json_key(&j, "role"), json_str(&j, "user");
+    put_content(t, &j);
+    return end_line(t, &j);
+}
+
+int
+transcript_put_text(struct turn_transcript *t, struct view text)
+{
+    struct json j = { .out = &t->line };
+    begin_line(t, &j, true);
+    json_key(&j, "role"), json_str(&j, "user");
+    json_key(&j, "content"), json_bytes(&j, text);
+    return end_line(t, &j);
+}
+
+int
+transcript_put(struct turn_transcript *t)
+{
+    enum transcript_open open = t->open;
+    if (open == TRANSCRIPT_NONE)
+        return 0;
+    if (t->content.failed)
+        return t->content.failed;
+    t->open = TRANSCRIPT_NONE;
+    return open == TRANSCRIPT_ASSISTANT ? put_assistant(t) : put_results(t);
+}
