@@ -6,7 +6,8 @@
  * artifacts/ holds copies, <NNNN>-<file name>, and links.json: an array of {"path",
  * "action","timestamp","copy","bytes","redacted","why"}; copy is null and why says why
  * where there is none (deleted, too big, no regular file, no room). Copies are masked as
- * all else; "redacted" tells where that changed something.
+ * all else; "redacted" tells where that changed something. An archived copy lies there as
+ * <copy>.gz.
  */
 #ifndef JOURNAL_ARTIFACT_H
 #define JOURNAL_ARTIFACT_H

@@ -19,9 +19,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/utf8.h"
+#include "gz/read.h"
 #include "journal/artifact.h"
 #include "journal/artifact_priv.h"
 #include "journal/file_priv.h"
+#include "journal/metadata.h"
 
 enum { NAME_BYTES = 100, TRIES = 1000 };
 
@@ -100,8 +102,8 @@ is_as_before(struct making *m)
 {
     AUTO(buf) before = { 0 };
     return m->links.last_copy.n &&
-           journal_file_read(m->fd, buf_str(&m->links.last_copy), JOURNAL_COPIES_MAX,
-                             &before) == 0 &&
+           gz_slurp(m->fd, buf_str(&m->links.last_copy), JOURNAL_COPIES_MAX, &before) ==
+               0 &&
            before.n == m->masked.n &&
            (!before.n || !memcmp(before.p, m->masked.p, before.n));
 }
@@ -127,8 +129,9 @@ choose_name(struct making *m)
                            last);
         if (r < 0)
             return r;
-        if (fstatat(m->fd, buf_str(&m->name), &st, AT_SYMLINK_NOFOLLOW) < 0)
-            return errno == ENOENT ? 0 : -errno;
+        r = gz_stat(m->fd, buf_str(&m->name), &st);
+        if (r < 0)
+            return r == -ENOENT ? 0 : r;
     }
     return -EEXIST;
 }
@@ -173,6 +176,9 @@ open_folder(struct making *m, struct err *err)
 {
     bool is_made;
     buf_printf(&m->folder, "%s/artifacts", m->c->dir);
+    int r = journal_refuse_encrypted(m->c->dir, err);
+    if (r < 0)
+        return r;
     m->fd = journal_file_folder(AT_FDCWD, buf_str(&m->folder), &is_made);
     if (m->fd == -ELOOP)
         return err_set(err, m->fd,
@@ -180,11 +186,12 @@ open_folder(struct making *m, struct err *err)
                        buf_str(&m->folder));
     if (m->fd < 0)
         return err_code(err, m->fd, "cannot use '%s'", buf_str(&m->folder));
-    int r = file_lock(m->fd, false, clock_mono_ns() + LOCK_WAITS_NS);
+    r = file_lock(m->fd, false, clock_mono_ns() + LOCK_WAITS_NS);
     if (r == ERR_BUSY)
         return err_set(err, r, "somebody keeps '%s' locked; try again",
                        buf_str(&m->folder));
-    return r < 0 ? err_code(err, r, "cannot lock '%s'", buf_str(&m->folder)) : 0;
+    return r < 0 ? err_code(err, r, "cannot lock '%s'", buf_str(&m->folder))
+                 : journal_refuse_encrypted(m->c->dir, err);
 }
 
 /* A list that is none of ours is set aside, not overwritten. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "gz/read.h"
 #include "journal/log.h"
 #include "journal/project_priv.h"
 #include "session/id.h"
@@ -19,14 +20,39 @@ journal_logs_path(const char *dir, uint64_t n, struct buf *ret)
     return buf_printf(ret, "%s/iterations/%" PRIu64 ".log", dir, n);
 }
 
-/* "12.log", as we write it: no other name of the same number. */
+/* The first n bytes of name: no other name of the same number. */
 static bool
-is_log(const char *name, uint64_t *ret)
+is_log(const char *name, size_t n, uint64_t *ret)
 {
-    size_t n = strlen(name);
-    if (n < 5 || strcmp(name + n - 4, ".log") != 0 || (name[0] == '0' && n > 5))
+    if (n < 5 || memcmp(name + n - 4, ".log", 4) != 0 || (name[0] == '0' && n > 5))
         return false;
     return !num_parse((struct view){ (const uint8_t *)name, n - 4 }, UINT64_MAX, ret);
+}
+
+bool
+journal_log_is(const char *name, uint64_t *ret)
+{
+    return is_log(name, strlen(name), ret);
+}
+
+/* "12.log" or "12.log.gz". */
+static bool
+is_either(const char *name, uint64_t *ret)
+{
+    size_t packed = gz_name_len(name);
+    return is_log(name, packed ? packed : strlen(name), ret);
+}
+
+/* In order, each once: one that is being archived lies there twice. */
+static size_t
+sort(uint64_t *numbers, size_t count)
+{
+    size_t kept = 0;
+    qsort(numbers, count, sizeof(*numbers), num_compare_u64);
+    for (size_t i = 0; i < count; i++)
+        if (!kept || numbers[i] != numbers[kept - 1])
+            numbers[kept++] = numbers[i];
+    return kept;
 }
 
 int
@@ -43,13 +69,13 @@ journal_logs_list(const char *dir, struct buf *ret)
     if (!d)
         return errno == ENOENT ? 0 : -errno;
     while (!r && (e = readdir(d)))
-        if (is_log(e->d_name, &number) &&
+        if (is_either(e->d_name, &number) &&
             ret->n - before < JOURNAL_LOGS_MAX * sizeof(number))
             r = buf_append(ret, &number, sizeof(number));
     closedir(d);
     size_t count = (ret->n - before) / sizeof(number);
     if (count)
-        qsort(ret->p + before, count, sizeof(number), num_compare_u64);
+        ret->n = before + sizeof(number) * sort((void *)(ret->p + before), count);
     return r < 0 ? r : 0;
 }
 
@@ -65,7 +91,7 @@ last_written(const char *dir)
         return 0;
     memcpy(&last, numbers.p + numbers.n - sizeof(last), sizeof(last));
     journal_logs_path(dir, last, &path);
-    if (stat(buf_str(&path), &st) < 0)
+    if (stat(buf_str(&path), &st) < 0 && gz_stat(AT_FDCWD, buf_str(&path), &st) != 1)
         return 0;
     return (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 }

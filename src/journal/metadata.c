@@ -115,6 +115,8 @@ journal_metadata_format(const struct journal_metadata *m, struct view old,
     put_seed(j, m, old);
     put_text(j, "id", m->id);
     put_number(j, "pid_start", m->pid_start, m->pid_start);
+    put_number(j, "command_pid", (uint64_t)m->command_pid, m->command_pid > 0);
+    put_number(j, "command_start", m->command_start, m->command_start);
     put_text(j, "signal", m->signal);
     put_list(j, "cmd", m->cmd, m->cmd_count);
     put_text(j, "cwd", m->cwd);

@@ -102,18 +102,32 @@ change(const char *path, const char *status, uint64_t completed_at_ns,
     return file_replace(path, (struct view){ text.p, text.n }, true, err);
 }
 
+static int
+refuse_encrypted(const char *path, struct err *err)
+{
+    char dir[PATH_MAX];
+    size_t n = file_dir_len(path);
+    snprintf(dir, sizeof(dir), "%.*s", n ? (int)n : 1, n ? path : ".");
+    return journal_refuse_encrypted(dir, err);
+}
+
 int
 journal_metadata_change(const char *path, const char *status, uint64_t completed_at_ns,
                         const char *artifact, struct err *err)
 {
     if (access(path, F_OK) < 0) /* no lock is left where there is nothing to change */
         return err_sys(err, "cannot read '%s'", path);
+    int r = refuse_encrypted(path, err);
+    if (r < 0)
+        return r;
     int fd = lock(path, CHANGE_WAITS_MS);
     if (fd == ERR_BUSY)
         return err_set(err, fd, "somebody else is at '%s'; try again", path);
     if (fd < 0)
         return err_code(err, fd, "cannot lock '%s'", path);
-    int r = change(path, status, completed_at_ns, artifact, err);
+    r = refuse_encrypted(path, err);
+    if (!r)
+        r = change(path, status, completed_at_ns, artifact, err);
     close(fd);
     return r;
 }

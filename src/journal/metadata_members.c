@@ -94,7 +94,7 @@ is_ours(const char *key)
         "pid_start",  "signal",        "cmd",
         "cwd",        "agent",         "agent_session_id",
         "model",      "iterations",    "resumed_from",
-        "usage",
+        "usage",      "command_pid",   "command_start",
     };
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (!strcmp(keys[i], key))

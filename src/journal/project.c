@@ -12,7 +12,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "gz/read.h"
 #include "journal/file_priv.h"
+#include "journal/io.h"
+#include "journal/metadata.h"
 #include "journal/project_priv.h"
 #include "session/id.h"
 
@@ -67,7 +70,8 @@ open_in(struct journal_project *p, const struct journal_runs *runs, const char *
             return r;
         name = buf_str(&given);
     }
-    buf_printf(&dir, "%s/%s/sessions/%s", p->root, runs->base, name);
+    buf_printf(&dir, "%s/%s/sessions/%s", strcmp(p->root, "/") ? p->root : "", runs->base,
+               name);
     p->dir = strdup(buf_str(&dir));
     p->name = strdup(name);
     if (dir.failed || !p->dir || !p->name)
@@ -80,6 +84,22 @@ open_in(struct journal_project *p, const struct journal_runs *runs, const char *
     p->has_ignore = runs->has_ignore;
     p->is_again = !is_made && !given.n;
     return 0;
+}
+
+/* Its name stays taken: its files come back there. */
+static int
+refuse_encrypted(const struct journal_project *p, struct err *err)
+{
+    AUTO(journal_told) told = { 0 };
+    AUTO(buf) path = { 0 };
+    if (buf_printf(&path, "%s/metadata.json", p->dir) < 0 ||
+        journal_metadata_read(buf_str(&path), &told, NULL) < 0 || !told.status ||
+        strcmp(told.status, "encrypted") != 0)
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "the run '%s' of this project is encrypted: choose another name, or "
+                   "bring it back first: 'ahr decrypt %s'",
+                   p->name, told.id ? told.id : p->name);
 }
 
 int
@@ -102,7 +122,11 @@ journal_project_open(struct journal_project *ret, const char *root, const char *
         journal_runs_release(&runs);
     }
     if (!r && p.is_again)
+        r = refuse_encrypted(&p, err);
+    if (!r && p.is_again)
         r = journal_project_mend(p.dir, err);
+    if (r >= 0 && p.is_again)
+        r = journal_io_restore(p.lock_fd, p.dir, err);
     if (r < 0) {
         journal_project_release(&p);
         return r;
@@ -128,13 +152,13 @@ journal_project_path(const struct journal_project *p, const char *what, struct b
     return buf_printf(ret, "%s/%s", p->dir, what);
 }
 
-/* The number of a log, <n>.log; 0: it is none. */
+/* The number of a log, <n>.log, archived or not; 0: it is none. */
 static uint64_t
 log_number(const char *name)
 {
-    size_t n = strlen(name);
+    size_t packed = gz_name_len(name), n = packed ? packed : strlen(name);
     uint64_t v;
-    if (n < 5 || strcmp(name + n - 4, ".log") != 0)
+    if (n < 5 || memcmp(name + n - 4, ".log", 4) != 0)
         return 0;
     return num_parse((struct view){ (const uint8_t *)name, n - 4 }, UINT64_MAX - 1, &v)
                ? 0
@@ -148,7 +172,7 @@ is_there(int fd, uint64_t number)
     struct stat st;
     buf_put_u64(&name, number);
     buf_puts(&name, ".log");
-    return fstatat(fd, buf_str(&name), &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+    return gz_stat(fd, buf_str(&name), &st) != -ENOENT;
 }
 
 /* Takes the descriptor. */

@@ -56,6 +56,15 @@ void journal_role_prefix(const char *role, struct buf *ret);
  * off (what was torn was never shown), metadata.json says interrupted. 1: something was
  * done, 0: nothing, ERR_BUSY: it lives. dir: of the run. */
 int journal_project_recover(const char *dir, struct err *err);
+/*
+ * Removes the folder `dir` of a run with all that is in it, for the session `id`; what is
+ * left of one that was killed at that, too. 0, also when there is none. 1: it stays, and
+ * *err tells why: its metadata.json says another id, or none, or it is a link or below
+ * one. ERR_BUSY while a run is at it.
+ */
+int journal_project_remove(const char *dir, const char *id, struct err *err);
+/* The same for whoever holds the folder's lock. */
+int journal_project_mend(const char *dir, struct err *err);
 /* The run folder called so in the project around the current folder (it, or one above
  * it), if there is one: 1, with its path and the library's id ("" when not known). */
 int journal_project_find(const char *cwd, const char *name, struct buf *ret_dir,

@@ -29,7 +29,5 @@ const char *journal_runs_base(int root_fd);
 /* A new folder of that prefix; its name is appended. Never one that was given before. */
 int journal_name_claim(int runs_fd, const char *prefix, struct buf *ret_name,
                        struct err *err);
-/* As journal_project_recover() for whoever holds the folder's lock. */
-int journal_project_mend(const char *dir, struct err *err);
 
 #endif

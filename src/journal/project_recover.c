@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "gz/read.h"
 #include "journal/file_priv.h"
 #include "journal/io.h"
 #include "journal/iteration.h"
@@ -84,13 +85,15 @@ mend_io(const char *dir, uint64_t *ret_last_ns, struct err *err)
     struct stat st;
     buf_printf(&path, "%s/io.log", dir);
     int fd = journal_file_open(AT_FDCWD, buf_str(&path), O_RDWR);
+    bool is_told = fd >= 0 ? fstat(fd, &st) == 0
+                           : gz_stat(AT_FDCWD, buf_str(&path), &st) == 1;
+    if (is_told)
+        *ret_last_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+                       (uint64_t)st.st_mtim.tv_nsec;
     if (fd == -ENOENT)
         return 0;
     if (fd < 0)
         return err_code(err, fd, "cannot read '%s'", buf_str(&path));
-    if (fstat(fd, &st) == 0)
-        *ret_last_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 +
-                       (uint64_t)st.st_mtim.tv_nsec;
     int r = file_lock(fd, false, clock_mono_ns() + LOCK_WAITS_NS);
     if (!r)
         r = mend_io_held(fd);

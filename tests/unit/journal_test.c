@@ -3,6 +3,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -152,8 +154,12 @@ write_lines(int writer, bool is_killed)
         buf_printf(&line, "<%d %d %0*d>\n", writer, i, 1 + i * 13 % 9000, 0);
         if (session_lines_add(&l, (struct view){ line.p, line.n }) < 0)
             _exit(1);
-        /* What somebody leaves who is killed in the middle of a write. */
-        if (is_killed && i % 50 == 0 && write(session_lines_fd(&l), "torn", 4) != 4)
+        /* What somebody leaves who is killed in the middle of a write: holding the lock.
+         */
+        int fd = session_lines_fd(&l);
+        if (is_killed && i % 50 == 0 &&
+            (flock(fd, LOCK_EX) < 0 || write(fd, "torn", 4) != 4 ||
+             flock(fd, LOCK_UN) < 0))
             _exit(1);
     }
     _exit(0);
@@ -365,10 +371,18 @@ a_process_is_known_by_its_start(void **state)
     assert_true(journal_process_start(getpid()) > 0);
     assert_int_equal(journal_process_start(0), 0);
     assert_int_equal(journal_process_start(-5), 0);
+    siginfo_t info;
     pid_t child = fork();
-    if (!child)
-        _exit(0);
-    assert_true(journal_process_start(child) > 0);
+    while (!child)
+        pause();
+    uint64_t start = journal_process_start(child);
+    assert_true(start > 0);
+    assert_true(journal_process_is(child, start));
+    assert_false(journal_process_is(child, start + 1));
+    assert_false(journal_process_is(child, 0));
+    kill(child, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(journal_process_start(child), 0); /* dead, and not waited for yet */
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_int_equal(journal_process_start(child), 0);
 }
