@@ -10,12 +10,12 @@
     " ended_at_ns, bytes, size_bytes, cols, rows, snapshots, instructions, lines,"  \
     " text_bytes, damaged, input_tokens, output_tokens, cache_creation_tokens,"     \
     " cache_read_tokens, calls, branch_snapshot, branch_byte, project, iterations," \
-    " turns"
-/* 37 of them, behind the key. */
+    " turns, fork_turn"
+/* 38 of them, behind the key. */
 #define STORE_MARKS                                                                     \
     "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " \
     "?,"                                                                                \
-    " ?, ?, ?, ?, ?, ?, ?, ?, ?"
+    " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 
 #define STORE_SHORT_COLUMNS                                                       \
     "id, name, status, command, parent, started_at_ns, ended_at_ns, size_bytes, " \

@@ -105,6 +105,22 @@ open_for_reading(struct store *s, struct err *err)
     return r < 0 ? r : check_identity(s, err);
 }
 
+static int
+peek(struct store *s, struct err *err)
+{
+    int64_t missing = 0;
+    int r = store_look(s->path, err);
+    if (r == 0)
+        return err_set(err, ERR_MISSING, "there is no '%s' yet", s->path);
+    if (r > 0)
+        r = connect_unwritable(s, err);
+    if (!r)
+        r = store_version(s, &missing, err);
+    if (!r && missing)
+        return err_set(err, ERR_MISSING, "'%s' is of an older ahr", s->path);
+    return r < 0 ? r : check_identity(s, err);
+}
+
 /* -- writing -- */
 
 /* In the place of nothing, or of an empty file; whatever was the log of that goes. */
@@ -198,7 +214,9 @@ store_open(struct store **ret, const char *path, enum store_mode mode, unsigned 
     struct store *s = store_new(path, mode == STORE_WRITE, wait_ms);
     if (!s)
         return err_code(err, -ENOMEM, "cannot open '%s'", path);
-    int r = s->is_writer ? open_for_writing(s, err) : open_for_reading(s, err);
+    int r = mode == STORE_PEEK   ? peek(s, err)
+            : mode == STORE_READ ? open_for_reading(s, err)
+                                 : open_for_writing(s, err);
     if (r < 0)
         store_close(s);
     else

@@ -153,9 +153,36 @@ store_pieces(struct store *s, const struct store_search *search, store_piece_fn 
     int rc = sqlite3_bind_int64(stmt, 1, first);
     rc |= sqlite3_bind_int64(stmt, 2, last);
     rc |= sqlite3_bind_int64(stmt, 3, store_clamp(search->since_ns));
+    rc |= sqlite3_bind_text(stmt, 4, search->agent, -1, SQLITE_STATIC);
+    rc |= sqlite3_bind_text(stmt, 5, search->role, -1, SQLITE_STATIC);
     if (digits)
-        rc |= bind_bytes(stmt, 4, search->words, true);
+        rc |= bind_bytes(stmt, 6, search->words, true);
     if (rc != SQLITE_OK)
         return store_fail(s, SQLITE_NOMEM, err);
     return walk_pieces(s, stmt, fn, ctx, err);
+}
+
+/* -- words that filters may have -- */
+
+int
+store_words(struct store *s, enum store_word which, store_word_fn fn, void *ctx,
+            struct err *err)
+{
+    static const enum store_query queries[] = {
+        [STORE_AGENT] = QUERY_AGENTS,
+        [STORE_ROLE] = QUERY_ROLES,
+        [STORE_TOOL] = QUERY_TOOLS,
+    };
+    sqlite3_stmt *stmt;
+    int r = store_query(s, queries[which], &stmt, err);
+    if (r < 0)
+        return r;
+    while ((r = store_step(s, stmt, err)) > 0) {
+        const char *word = (const char *)sqlite3_column_text(stmt, 0);
+        r = word ? fn(ctx, word) : 1;
+        if (r <= 0)
+            break;
+    }
+    sqlite3_reset(stmt);
+    return r;
 }

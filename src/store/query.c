@@ -7,6 +7,10 @@
 #include "store/store_priv.h"
 
 #define RANGE " BETWEEN ?1 << 20 AND (?1 << 20) + 1048575"
+#define SESSION_FITS                                   \
+    " AND coalesce(s.started_at_ns, 0) >= ?3"          \
+    " AND (?4 IS NULL OR s.agent = ?4 COLLATE NOCASE)" \
+    " AND (?5 IS NULL OR s.role = ?5 COLLATE NOCASE)"
 
 /* Named in order of key, so that the newest are met first and no more are read than are
  * asked for. What belongs to no piece or session is passed over. */
@@ -73,17 +77,27 @@ static const char *const texts[QUERY_COUNT] = {
     [QUERY_WORDS_PUT] = "INSERT INTO words (rowid, grams) VALUES (?1, ?2)",
     [QUERY_WORDS_DELETE] =
         "INSERT INTO words (words, rowid, grams) VALUES ('delete', ?1, ?2)",
-    [QUERY_PIECES] =
-        "SELECT place, packed, s.id FROM pieces"
-        " CROSS JOIN sessions AS s ON s.key = place >> 20"
-        " WHERE place BETWEEN ?1 AND ?2 AND coalesce(s.started_at_ns, 0) >= ?3"
-        " ORDER BY place DESC",
-    [QUERY_PIECES_FOUND] =
-        "SELECT w.rowid, p.packed, s.id FROM words AS w"
-        " CROSS JOIN pieces AS p ON p.place = w.rowid"
-        " CROSS JOIN sessions AS s ON s.key = w.rowid >> 20"
-        " WHERE w.rowid BETWEEN ?1 AND ?2 AND coalesce(s.started_at_ns, 0) >= ?3"
-        " AND w.words MATCH ?4 ORDER BY w.rowid DESC",
+    [QUERY_PIECES] = "SELECT place, packed, s.id FROM pieces"
+                     " CROSS JOIN sessions AS s ON s.key = place >> 20"
+                     " WHERE place BETWEEN ?1 AND ?2" SESSION_FITS " ORDER BY place DESC",
+    [QUERY_PIECES_FOUND] = "SELECT w.rowid, p.packed, s.id FROM words AS w"
+                           " CROSS JOIN sessions AS s ON s.key = w.rowid >> 20"
+                           " CROSS JOIN pieces AS p ON p.place = w.rowid"
+                           " WHERE w.rowid BETWEEN ?1 AND ?2" SESSION_FITS
+                           " AND w.words MATCH ?6 ORDER BY w.rowid DESC",
+    [QUERY_AGENTS] = "SELECT DISTINCT agent FROM sessions WHERE agent IS NOT NULL"
+                     " ORDER BY agent",
+    [QUERY_ROLES] = "SELECT DISTINCT role FROM sessions WHERE role IS NOT NULL"
+                    " ORDER BY role",
+    /* From one name to the next: there may be millions of turns. */
+    [QUERY_TOOLS] =
+        "WITH RECURSIVE names (name) AS ("
+        "SELECT * FROM (SELECT name FROM turns WHERE name IS NOT NULL ORDER BY name"
+        " LIMIT 1) UNION ALL SELECT (SELECT t.name FROM turns AS t WHERE t.name IS NOT"
+        " NULL AND t.name > names.name ORDER BY t.name LIMIT 1) FROM names"
+        " WHERE names.name IS NOT NULL)"
+        " SELECT name FROM names WHERE EXISTS (SELECT 1 FROM turns AS t WHERE t.name ="
+        " names.name AND t.type IN ('tool_call', 'tool_result'))",
 };
 
 int

@@ -61,4 +61,16 @@ static const char turns[] =
     "  key INTEGER NOT NULL, turn INTEGER NOT NULL, path TEXT NOT NULL, action TEXT,"
     "  ts_ns INTEGER, PRIMARY KEY (key, turn)) WITHOUT ROWID;";
 
-const char *const store_schema_steps[] = { first, branches, turns, NULL };
+/* Of how many turns of its parent a session knows. */
+static const char forks[] = "ALTER TABLE sessions ADD COLUMN fork_turn INTEGER;";
+
+/* Pieces tell what each row is of. Those of before do not: all is indexed anew. */
+static const char labels[] = "DELETE FROM pieces;"
+                             "INSERT INTO words (words) VALUES ('delete-all');"
+                             "DELETE FROM moments;"
+                             "DELETE FROM turns;"
+                             "DELETE FROM usage;"
+                             "DELETE FROM artifacts;"
+                             "DELETE FROM sessions;";
+
+const char *const store_schema_steps[] = { first, branches, turns, forks, labels, NULL };

@@ -56,6 +56,7 @@ static const struct column {
     { TEXT, AT(project) },
     { TIME, AT(iterations) },
     { COUNT, AT(turns) },
+    { COUNT, AT(fork_turn) },
 };
 
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
@@ -96,6 +97,7 @@ const struct store_session store_session_unknown = {
     .branch_snapshot = UINT64_MAX,
     .branch_byte = UINT64_MAX,
     .turns = UINT64_MAX,
+    .fork_turn = UINT64_MAX,
 };
 
 /* -- a row to and from SQLite -- */

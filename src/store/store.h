@@ -23,6 +23,8 @@ struct store;
 
 enum store_mode {
     STORE_READ,  /* what is there; nothing is made or migrated */
+    STORE_PEEK,  /* the same, without a lock and without a trace: no file is made or
+                    touched.  What others write meanwhile may look like damage */
     STORE_WRITE, /* made where it is missing, brought up to date where it is older */
 };
 
@@ -61,6 +63,7 @@ struct store_session {
     unsigned cols, rows;
     uint64_t snapshots, instructions;
     uint64_t branch_snapshot, branch_byte; /* of the parent, where it has branched off */
+    uint64_t fork_turn;                    /* … after so many turns of it */
     uint64_t lines, text_bytes;            /* that were indexed */
     bool is_damaged;                       /* it could not be read whole */
     /* UINT64_MAX each: not known */
@@ -194,15 +197,23 @@ int store_piece_remove(struct store *s, int64_t key, uint32_t number, struct vie
 typedef int (*store_piece_fn)(void *ctx, const struct store_piece *piece);
 
 struct store_search {
-    struct view words; /* all of them; empty: every piece */
-    const char *id;    /* of one session; NULL: any */
-    uint64_t since_ns; /* started not before; 0: any */
+    struct view words;        /* all of them; empty: every piece */
+    const char *id;           /* of one session; NULL: any */
+    uint64_t since_ns;        /* started not before; 0: any */
+    const char *agent, *role; /* the session's, but for the case of letters; NULL: any */
 };
 
 /* The newest session first, and of a session the last piece first; nothing for an id that
  * is not indexed. fn must not change the store, nor begin such a walk itself. */
 int store_pieces(struct store *s, const struct store_search *search, store_piece_fn fn,
                  void *ctx, struct err *err);
+
+/* What sessions are called by, and what tools were: each word once, by the alphabet. */
+enum store_word { STORE_AGENT, STORE_ROLE, STORE_TOOL };
+/* 0 ends the walk, 1 goes on, else an error that is returned. */
+typedef int (*store_word_fn)(void *ctx, const char *word);
+int store_words(struct store *s, enum store_word which, store_word_fn fn, void *ctx,
+                struct err *err);
 
 /* -- the whole -- */
 
@@ -212,6 +223,8 @@ int store_pieces(struct store *s, const struct store_search *search, store_piece
 int store_scrub(struct store *s, struct err *err);
 /* Every page and row is looked at. ERR_DAMAGED tells what is wrong. */
 int store_check(struct store *s, struct err *err);
+/* Of SQLite. */
+const char *store_sqlite_version(void);
 /* A new, empty one beside it, for filling; nobody else sees it until the swap. Closed
  * without one it is gone; what is left of a killed one is removed. */
 int store_new_beside(struct store **ret, const char *path, struct err *err);

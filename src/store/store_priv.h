@@ -51,6 +51,9 @@ enum store_query {
     QUERY_WORDS_DELETE,
     QUERY_PIECES,
     QUERY_PIECES_FOUND,
+    QUERY_AGENTS,
+    QUERY_ROLES,
+    QUERY_TOOLS,
     QUERY_COUNT
 };
 

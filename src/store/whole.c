@@ -115,6 +115,12 @@ check_rows(struct store *s, struct err *err)
     return r;
 }
 
+const char *
+store_sqlite_version(void)
+{
+    return sqlite3_libversion();
+}
+
 int
 store_check(struct store *s, struct err *err)
 {

@@ -163,16 +163,26 @@ what_is_no_library_is_refused_and_kept(void **state)
     assert_opens_as(STORE_READ, ERR_DAMAGED, "no file");
 }
 
+/* How many there are. */
+static size_t
+count_steps(void)
+{
+    size_t n = 0;
+    while (store_schema_steps[n])
+        n++;
+    return n;
+}
+
 static void
 one_that_only_claims_to_be_a_library_is_damaged(void **state)
 {
     (void)state;
     char sql[512];
     snprintf(sql, sizeof(sql),
-             "PRAGMA application_id = %d; PRAGMA user_version = 3;"
+             "PRAGMA application_id = %d; PRAGMA user_version = %zu;"
              "CREATE TABLE mark (identity); INSERT INTO mark VALUES (1);"
              "CREATE VIEW library AS SELECT identity, 1 AS changes FROM mark;",
-             STORE_APPLICATION_ID);
+             STORE_APPLICATION_ID, count_steps());
     run_sql(sql);
     assert_refused(ERR_DAMAGED, "ahr reindex");
     run_sql("DROP VIEW library; CREATE TABLE library (identity, changes);"
@@ -234,65 +244,76 @@ an_older_one_is_brought_up_to_date_by_a_writer(void **state)
     store_close(s);
 }
 
-/* What was in one of version 2 is in it afterwards, and it takes what is new. */
+/* One of version 2 takes what is new. Its pieces have no labels: all that was in it is to
+ * be indexed anew. */
 static void
 one_without_turns_gets_them(void **state)
 {
     (void)state;
     int64_t n = 0;
+    AUTO(buf) ids = { 0 };
     make_library(2);
     run_sql("DROP TABLE turns; DROP TABLE usage; DROP TABLE artifacts;"
             "ALTER TABLE sessions DROP COLUMN project;"
             "ALTER TABLE sessions DROP COLUMN iterations;"
-            "ALTER TABLE sessions DROP COLUMN turns; PRAGMA user_version = 2");
+            "ALTER TABLE sessions DROP COLUMN turns;"
+            "ALTER TABLE sessions DROP COLUMN fork_turn; PRAGMA user_version = 2");
     assert_opens_as(STORE_READ, ERR_MISSING, "older");
     struct store *s = store_kit_open(STORE_WRITE);
     const struct store_turn turn = { .number = 1, .type = "text" };
-    assert_int_equal(store_kit_find(s, "616161", NULL, 0), 6);
+    assert_int_equal(store_kit_find(s, "616161", NULL, 0), 0);
+    store_kit_must(store_ids(s, &ids, NULL));
+    assert_int_equal(ids.n, 0);
     store_kit_must(store_begin(s, NULL));
     store_kit_must(
         store_turn_put(s, store_kit_fill(s, 3, STORE_KIT_START, 1), &turn, NULL));
     store_kit_must(store_commit(s, NULL));
+    assert_int_equal(store_kit_find(s, "616161", NULL, 0), 1);
     store_kit_must(store_check(s, NULL));
     store_kit_must(store_number(s, "PRAGMA user_version", &n, NULL));
-    assert_int_equal(n, 3);
+    assert_int_equal(n, count_steps());
     store_close(s);
 }
 
-static const char *const next_steps[] = { "SELECT 1",
-                                          "SELECT 1",
-                                          "SELECT 1",
-                                          "CREATE TABLE later (a)",
-                                          "INSERT INTO later VALUES (1)",
-                                          NULL };
-static const char *const bad_steps[] = { "SELECT 1",
-                                         "SELECT 1",
-                                         "SELECT 1",
-                                         "CREATE TABLE later (a)",
-                                         "INSERT INTO nowhere VALUES (1)",
-                                         NULL };
+enum { STEPS_MAX = 32 };
+
+/* The steps of today, and two more. */
+static void
+steps_with(const char *steps[STEPS_MAX], const char *last)
+{
+    size_t n = count_steps();
+    assert_true(n + 3 <= STEPS_MAX);
+    for (size_t i = 0; i < n; i++)
+        steps[i] = "SELECT 1";
+    steps[n] = "CREATE TABLE later (a)";
+    steps[n + 1] = last;
+    steps[n + 2] = NULL;
+}
 
 static void
 steps_are_taken_once_all_or_none(void **state)
 {
     (void)state;
     int64_t n = 0;
+    const char *good[STEPS_MAX], *bad[STEPS_MAX];
+    steps_with(good, "INSERT INTO later VALUES (1)");
+    steps_with(bad, "INSERT INTO nowhere VALUES (1)");
     make_library(1);
     struct store *a = store_kit_open(STORE_WRITE), *b = store_kit_open(STORE_WRITE);
-    assert_int_equal(store_migrate(a, bad_steps, NULL), ERR_DAMAGED);
+    assert_int_equal(store_migrate(a, bad, NULL), ERR_DAMAGED);
     store_kit_must(store_number(a, "PRAGMA user_version", &n, NULL));
-    assert_int_equal(n, 3);
+    assert_int_equal(n, count_steps());
     store_kit_must(store_number(a,
                                 "SELECT count(*) FROM sqlite_schema "
                                 "WHERE name = 'later'",
                                 &n, NULL));
     assert_int_equal(n, 0);
-    store_kit_must(store_migrate(a, next_steps, NULL));
-    store_kit_must(store_migrate(b, next_steps, NULL));
+    store_kit_must(store_migrate(a, good, NULL));
+    store_kit_must(store_migrate(b, good, NULL));
     store_kit_must(store_number(b, "SELECT count(*) FROM later", &n, NULL));
     assert_int_equal(n, 1);
     store_kit_must(store_number(b, "PRAGMA user_version", &n, NULL));
-    assert_int_equal(n, 5);
+    assert_int_equal(n, count_steps() + 2);
     assert_int_equal(store_migrate(b, store_schema_steps, NULL), ERR_NEWER);
     store_close(a);
     store_close(b);

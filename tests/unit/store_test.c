@@ -63,13 +63,14 @@ every_fact_comes_back(void **state)
     full.output_tokens = 22, full.cache_creation_tokens = 23, full.calls = 24;
     full.cache_read_tokens = INT64_MAX;
     full.branch_snapshot = 25, full.branch_byte = 0;
-    full.project = "/p", full.turns = 26, full.iterations = 27;
+    full.project = "/p", full.turns = 26, full.iterations = 27, full.fork_turn = 28;
     none.id = store_kit_id(2);
     none.exit_code = -1, none.bytes = none.size_bytes = UINT64_MAX;
     none.snapshots = none.instructions = none.lines = none.text_bytes = UINT64_MAX;
     none.input_tokens = none.output_tokens = none.cache_creation_tokens = UINT64_MAX;
     none.cache_read_tokens = none.calls = UINT64_MAX;
     none.branch_snapshot = none.branch_byte = none.turns = UINT64_MAX;
+    none.fork_turn = UINT64_MAX;
     store_kit_must(store_begin(s, NULL));
     store_kit_must(store_session_put(s, &full, NULL, NULL));
     store_kit_must(store_session_put(s, &none, NULL, NULL));
