@@ -35,6 +35,7 @@ host_facts_begin(struct host *h, struct err *err)
         .role = o->role,
         .parent = o->parent,
         .branch = o->branch,
+        .lineage = o->lineage,
         .cwd = o->cwd,
         .exit_code = -1,
         .host_pid = getpid(),

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "host/host_priv.h"
 #include "tape/remove.h"
 
@@ -31,9 +32,10 @@ aside(struct buf *room, const char *path)
     return buf_str(room);
 }
 
-/* 1 when there is one that may go, 0 when there is none. */
+/* 1 when there is one that may go, 0 when there is none. Its lock is held until *ret_fd
+ * is closed: who has just made it, and not locked it yet, finds that it is not theirs. */
 static int
-look_at_old(const char *path, struct err *err)
+look_at_old(const char *path, int *ret_fd, struct err *err)
 {
     struct tape_io *io = tape_io_files();
     struct stat st;
@@ -43,10 +45,11 @@ look_at_old(const char *path, struct err *err)
         return err_set(err, -EEXIST, "cannot replace '%s': it is no regular file", path);
     int fd = io->ops->open(io, path, TAPE_OPEN_READ);
     int r = fd < 0 ? fd : io->ops->lock(io, fd, path);
-    if (fd >= 0)
+    if (fd >= 0 && r == -EBUSY)
         io->ops->close(io, fd);
     if (r == -EBUSY)
         return err_set(err, ERR_BUSY, "'%s' is being recorded right now", path);
+    *ret_fd = fd;
     return fd < 0 ? err_code(err, fd, "cannot replace '%s'", path) : 1;
 }
 
@@ -87,10 +90,12 @@ host_force_begin(struct host *h, struct err *err)
 {
     if (!h->folder.is_outside || !h->opt->is_forced)
         return 0;
-    int r = look_at_old(h->folder.tape_path, err);
+    int fd = -1, r = look_at_old(h->folder.tape_path, &fd, err);
     if (r < 0)
         return r;
     r = set_aside(h, r > 0, err);
+    if (fd >= 0)
+        tape_io_files()->ops->close(tape_io_files(), fd);
     if (r < 0)
         host_force_undo(h);
     return r;
@@ -107,7 +112,7 @@ settle(struct host *h, bool is_undone)
     for (size_t i = 0; i <= SIBLINGS; i++) {
         const char *name = i < SIBLINGS ? sibling(h, i, &path) : h->folder.tape_path;
         if (is_undone)
-            (void)!rename(aside(&room, name), name);
+            (void)file_rename_new(aside(&room, name), name); /* it may be another's now */
         else
             unlink(aside(&room, name));
     }

@@ -30,7 +30,8 @@ struct host_options {
 
     char *const *argv, *const *envp; /* of the command */
     const char *cwd, *name, *role, *task, *parent;
-    const struct session_branch *branch; /* NULL: it is none */
+    const struct session_branch *branch;   /* NULL: it is none */
+    const struct session_lineage *lineage; /* NULL: of no other */
     uint16_t cols, rows;
     bool has_fixed_cols, has_fixed_rows; /* they stay, whatever terminals are there */
     const struct termios *termios; /* the PTY's; NULL: as for input that is not typed */
@@ -63,5 +64,7 @@ struct host_options {
  * caller blocks stay blocked until the host listens to them.
  */
 int host_start(const struct host_options *opt, int *ret_link_fd, struct err *err);
+/* Of libuv. */
+const char *host_uv_version(void);
 
 #endif

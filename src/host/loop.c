@@ -269,3 +269,9 @@ host_loop_run(struct host *h)
     host_loop_update(h);
     uv_run(&h->loop, UV_RUN_DEFAULT);
 }
+
+const char *
+host_uv_version(void)
+{
+    return uv_version_string();
+}

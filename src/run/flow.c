@@ -147,9 +147,17 @@ on_artifact(void *ctx, struct view path, const char *action)
 
 /* -- what comes -- */
 
+static void
+stir(struct run_flow *f, struct view bytes)
+{
+    if (f->replay && bytes.n)
+        run_replay_stir(f->replay, clock_mono_ns());
+}
+
 void
 run_flow_out(struct run_flow *f, struct view bytes)
 {
+    stir(f, bytes);
     if (!bytes.n)
         return;
     (void)turn_decoder_feed(f->decoder, bytes, on_event, f);
@@ -160,6 +168,7 @@ run_flow_out(struct run_flow *f, struct view bytes)
 void
 run_flow_err(struct run_flow *f, struct view bytes)
 {
+    stir(f, bytes);
     run_lines_feed(&f->err, bytes, on_err_line, f);
 }
 

@@ -12,6 +12,7 @@
 #include "pty/output.h"
 #include "run/keep_priv.h"
 #include "run/mask_priv.h"
+#include "run/replay_priv.h"
 #include "turn/clean.h"
 #include "turn/decoder.h"
 
@@ -42,8 +43,10 @@ struct run_flow {
     bool is_until;           /* the text that ends all has come */
     bool is_ending;          /* what comes now has no newline behind it */
     bool is_mute;            /* what comes now is not shown */
+    bool is_input_open;      /* what goes in now has more to come behind it */
     uint64_t iteration, events;
-    uint64_t heard_ns; /* when something last came; 0: and it was a whole line */
+    struct run_replay *replay; /* told what the command says; NULL: nobody is */
+    uint64_t heard_ns;         /* when something last came; 0: and it was a whole line */
     struct run_batch batch;
     struct buf screen;            /* what is shown when that is written */
     struct buf plainly, coloured; /* scratch */

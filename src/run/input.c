@@ -133,7 +133,7 @@ static void
 pass(struct run_input *in, struct view message, bool has_newline)
 {
     if (message.n || has_newline) {
-        in->fn(in->ctx, message);
+        in->fn(in->ctx, message, !has_newline && !in->is_ending);
         in->is_told = true;
     }
     queue_put(&in->waiting, message);
@@ -193,8 +193,10 @@ end_message(struct run_input *in)
     struct buf *line = &in->line;
     bool has_newline = line->n && line->p[line->n - 1] == '\n';
     line->n -= has_newline;
+    in->is_ending = true;
     if (line->n || has_newline)
         pass_line(in, line, has_newline);
+    in->is_ending = false;
 }
 
 bool
@@ -208,6 +210,18 @@ run_input_pass_begun(struct run_input *in)
 {
     if (run_input_has_begun(in))
         pass_line(in, &in->line, false);
+}
+
+void
+run_input_say(struct run_input *in, struct view message)
+{
+    if (in->to_fd < 0)
+        return;
+    pass(in, message, true);
+    if (in->is_one_prompt) {
+        close_from(in);
+        in->is_held = false;
+    }
 }
 
 int
@@ -309,7 +323,7 @@ take_again(struct run_input *in)
 static bool
 has_at_hand(const struct run_input *in)
 {
-    return has_again(in) || (in->is_pulled && in->from_fd >= 0);
+    return !in->is_held && (has_again(in) || (in->is_pulled && in->from_fd >= 0));
 }
 
 static void
@@ -327,7 +341,7 @@ bool
 run_input_wants_read(const struct run_input *in)
 {
     return in->to_fd >= 0 && in->from_fd >= 0 && !in->is_pulled && !has_again(in) &&
-           queue_size(&in->waiting) < WAITING_MAX &&
+           !in->is_held && queue_size(&in->waiting) < WAITING_MAX &&
            !(in->is_terminal && is_away(in->from_fd));
 }
 
@@ -337,7 +351,7 @@ run_input_wants_read(const struct run_input *in)
 static bool
 is_over(const struct run_input *in)
 {
-    return in->from_fd < 0 && !has_again(in) && !queue_size(&in->waiting);
+    return !in->is_held && in->from_fd < 0 && !has_again(in) && !queue_size(&in->waiting);
 }
 
 /* Is there room for more? */

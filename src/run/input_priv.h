@@ -16,8 +16,9 @@
 #include "base/queue.h"
 
 /* A message that goes to the command: without its newline. A line of over 1 MiB, or a
- * prompt of over 16 MiB, comes in pieces. */
-typedef void (*run_message_fn)(void *ctx, struct view message);
+ * prompt of over 16 MiB, comes in pieces, and so does one that waits for its end:
+ * is_open, there is more of it. */
+typedef void (*run_message_fn)(void *ctx, struct view message, bool is_open);
 
 struct run_input {
     int from_fd; /* ours; -1: none, or at its end */
@@ -26,9 +27,11 @@ struct run_input {
     bool is_own;          /* from_fd is a descriptor of our own */
     bool is_terminal;     /* … is one: others may be in its foreground */
     bool is_pulled;       /* … cannot be waited for: a regular file, say */
+    bool is_held;         /* … is not to be read yet */
     bool is_kept;         /* for further iterations */
     bool is_kept_whole;   /* … and none of it is missing */
     size_t again_at;      /* so much of what is kept this iteration has had */
+    bool is_ending;       /* what has no newline ends all the same */
     struct queue waiting; /* told, not written yet */
     struct buf line;      /* begun */
     struct buf typed;     /* begun, of `ahr send` */
@@ -65,6 +68,9 @@ void run_input_on_write(struct run_input *in);
  * as it is. Protocols without newlines would wait for ever. Never of a prompt. */
 bool run_input_has_begun(const struct run_input *in);
 void run_input_pass_begun(struct run_input *in);
+/* A message of ours, with a newline behind it; of one that is all that the command is
+ * sent, nothing more follows. */
+void run_input_say(struct run_input *in, struct view message);
 /* What `ahr send` types; -EPIPE: the command takes no input (any more); ERR_LIMIT: too
  * much waits. As on a terminal, a line is sent when Enter (CR, at the end) or a newline
  * comes. */

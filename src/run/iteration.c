@@ -153,7 +153,7 @@ make_argv(const struct run *r, uint64_t number, struct buf *text)
 static int
 start(struct run *r, char *const *argv, struct err *err)
 {
-    bool has_input = r->input.from_fd >= 0 || r->input.kept.n;
+    bool has_input = r->input.from_fd >= 0 || r->input.kept.n || r->input.is_held;
     int status;
     int e = run_child_start(&r->child, argv, r->envp, r->opt->root, has_input, &status,
                             err);
@@ -172,6 +172,8 @@ start(struct run *r, char *const *argv, struct err *err)
     run_input_begin(&r->input, r->child.in_fd);
     r->child.in_fd = -1; /* the input's from now on */
     r->is_running = true;
+    r->keep.facts.command_pid = r->child.pid;
+    run_facts_write(&r->keep, false); /* should we be killed, it is known what runs on */
     r->has_exited = r->has_more = false;
     r->drained = 0;
     return 0;
@@ -247,6 +249,7 @@ finish(struct run *r, uint64_t duration_ms)
     run_pipes_release(&r->pipes);
     run_child_close(&r->child);
     r->is_running = false;
+    f->command_pid = 0;
 }
 
 /* It could not be started. */

@@ -29,6 +29,7 @@ struct run_facts {
     enum session_status status;
     const char *signal; /* "INT"; NULL: none */
     int exit_code;      /* < 0: none yet */
+    int command_pid;    /* of what runs now; 0: nothing */
     uint64_t ended_at_ns, iterations;
     const char *agent; /* NULL: not known */
     struct buf agent_session_id, model;

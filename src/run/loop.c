@@ -147,6 +147,42 @@ on_tick(uv_timer_t *timer)
     run_loop_update(r);
 }
 
+/* -- the messages that come before our input -- */
+
+static uint64_t
+replay_ms(const struct run *r)
+{
+    return r->is_running && r->input.to_fd >= 0
+               ? run_replay_due_ms(&r->replay, r->input.from_fd >= 0, clock_mono_ns())
+               : UINT64_MAX;
+}
+
+static void
+end_replay(struct run *r)
+{
+    const struct run_script *s = r->opt->script;
+    r->input.is_held = false;
+    if (s->over)
+        s->over(s->ctx);
+    run_input_on_write(&r->input); /* it may be at its end */
+}
+
+static void
+go_on(struct run *r)
+{
+    enum turn_agent agent = turn_decoder_agent(r->flow.decoder);
+    r->replay.is_agent |= agent != TURN_AUTO && agent != TURN_PLAIN;
+    while (!replay_ms(r)) {
+        const struct run_said *said = run_replay_next(&r->replay, clock_mono_ns());
+        if (!said) {
+            end_replay(r);
+            return;
+        }
+        run_input_say(&r->input, said->text);
+        run_input_on_write(&r->input);
+    }
+}
+
 static uint64_t
 sooner(uint64_t a, uint64_t b)
 {
@@ -158,7 +194,7 @@ set_timer(struct run *r)
 {
     uint64_t due = sooner(run_flow_due_ms(&r->flow), run_keep_due_ms(&r->keep));
     due = sooner(due, sooner(facts_ms(r), input_ms(r)));
-    due = sooner(due, run_iteration_due_ms(r));
+    due = sooner(due, sooner(run_iteration_due_ms(r), replay_ms(r)));
     if (due == UINT64_MAX || r->is_over)
         uv_timer_stop(&r->tick_timer);
     else /* at once would be before anything else, again and again */
@@ -170,6 +206,7 @@ set_timer(struct run *r)
 void
 run_loop_update(struct run *r)
 {
+    go_on(r);
     bool reads = run_input_wants_read(&r->input);
     bool writes = run_input_wants_write(&r->input);
     bool has_out = r->has_out && !r->out.is_gone;

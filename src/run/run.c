@@ -11,10 +11,12 @@
 #include "run/run_priv.h"
 
 static void
-on_message(void *ctx, struct view message)
+on_message(void *ctx, struct view message, bool is_open)
 {
     struct run *r = ctx;
+    r->flow.is_input_open = is_open;
     run_flow_input(&r->flow, message, r->input.is_one_prompt);
+    r->flow.is_input_open = false;
 }
 
 static void
@@ -39,6 +41,10 @@ open_input(struct run *r)
                    r->prompt.from == TURN_PROMPT_STDIN, r->opt->iterations > 1,
                    on_message, r);
     r->input.on_write = on_write;
+    run_replay_init(&r->replay, r->opt->script, clock_mono_ns());
+    r->replay.is_agent = r->prompt.agent != TURN_AUTO;
+    r->input.is_held = run_replay_holds(&r->replay);
+    r->flow.replay = r->opt->script ? &r->replay : NULL;
 }
 
 static int
@@ -94,6 +100,7 @@ report(struct run *r, struct run_result *ret)
         .duration_ms = (f->ended_at_ns - r->keep.clock.real_ns) / 1000000,
         .iterations = f->iterations,
         .events = r->flow.events,
+        .sent = r->replay.sent,
         .has_log = r->keep.has_project,
         .has_recording = r->keep.has_folder,
         .is_key_last = is_key_last(r),
@@ -131,6 +138,8 @@ run_session(const struct run_options *opt, struct run_result *ret, struct err *e
         free(r);
         return e;
     }
+    if (opt->opened)
+        opt->opened(opt->ctx, r->keep.id);
     bool is_greeted = greet(r, false);
     run_visit_open(r);
     while (run_iteration(r))

@@ -16,15 +16,39 @@
 #include "session/id.h"
 #include "session/meta.h"
 #include "turn/decoder.h"
+#include "turn/event.h"
+
+/* A message for the command. */
+struct run_said {
+    struct view text; /* as the command is to read it, without its newline; borrowed */
+    uint64_t heard;   /* messages of the command that the recording has before it */
+};
+
+/* What the command is sent before our own input: the conversation of another run. */
+struct run_script {
+    const struct run_said *said;
+    size_t count;
+    uint64_t heard;    /* messages of the command in all of the recording */
+    unsigned quiet_ms; /* who has answered and rests so long has said all */
+    /* Each message of the command, as io.log has it (text, thinking, tool_call,
+     * tool_result, error); true: it is the recording's next. NULL: nobody compares. */
+    bool (*hear)(void *ctx, enum turn_type type, struct view content);
+    void (*over)(void *ctx); /* all is said: our input is next; NULL: nobody asks */
+    void *ctx;
+};
+
+/* Does a message of that type count, when a run is held against another? */
+bool run_script_counts(enum turn_type type);
 
 /* Borrowed, all of it. */
 struct run_options {
-    const char *home;                 /* $AHR_HOME, absolute */
-    const char *root;                 /* the project's folder, absolute */
-    const char *name, *role, *task;   /* NULL: none */
-    const char *parent;               /* the library's id; NULL: none */
-    const char *parent_name;          /* what it is called; NULL: as its id */
-    const char *const *context_files; /* as they were given */
+    const char *home;                      /* $AHR_HOME, absolute */
+    const char *root;                      /* the project's folder, absolute */
+    const char *name, *role, *task;        /* NULL: none */
+    const char *parent;                    /* the library's id; NULL: none */
+    const char *parent_name;               /* what it is called; NULL: as its id */
+    const struct session_lineage *lineage; /* NULL: of no other */
+    const char *const *context_files;      /* as they were given */
     size_t context_count;
     char *const *argv; /* the command, NULL at the end; "{n}" is the iteration's number */
     uint64_t iterations; /* at most, from 1 */
@@ -33,13 +57,16 @@ struct run_options {
     unsigned flush_ms;
     uint16_t cols, rows; /* of the tape */
     bool is_echoed, is_json, is_verbose, is_coloured;
-    bool is_indexed;       /* `ahr index` is started at the end */
+    bool is_indexed;                 /* `ahr index` is started at the end */
+    const struct run_script *script; /* NULL: none */
     const char *own_rules; /* compiled, of redact_open(); NULL: at their default place */
     /* Told to the user, at once: trouble, and what should be known. */
     void (*say)(void *ctx, const char *text);
     /* Nothing was kept in this project before; called before the command starts or, where
      * no .gitignore could be written by then, at the end. */
     void (*greet)(void *ctx, bool has_ignore);
+    /* It is kept from now on, and will begin. NULL: nobody asks. */
+    void (*opened)(void *ctx, const char *id);
     void *ctx;
 };
 
@@ -49,6 +76,7 @@ struct run_result {
     enum session_status status;
     int exit_status; /* for exit(): the command's own, 128 + N for a signal; 126, 127 */
     uint64_t duration_ms, iterations, events;
+    uint64_t sent; /* messages of the script */
     bool has_log, has_recording;
     bool is_key_last; /* ctrl-C: the terminal may have echoed it behind all that it shows
                        */

@@ -8,6 +8,7 @@
  *   watch_priv.h   descriptors that are not ours to change, waited for
  *   stop.c         how a command is ended
  *   visit.c        what those who come to ctl.sock ask for
+ *   replay_priv.h  what the command is sent before our own input
  *   environment.c  what the command's environment says of the run
  *   flow_priv.h    what becomes of what the command says
  *   keep_priv.h    where it is kept
@@ -22,6 +23,7 @@
 #include "run/flow_priv.h"
 #include "run/input_priv.h"
 #include "run/pipes_priv.h"
+#include "run/replay_priv.h"
 #include "run/watch_priv.h"
 #include "turn/prompt.h"
 
@@ -50,6 +52,7 @@ struct run {
     struct run_child child;
     struct run_pipes pipes;
     struct run_input input;
+    struct run_replay replay;
     uint64_t input_at_ns; /* when input last came */
     char **envp;
     struct buf env_text;

@@ -129,19 +129,6 @@ put_tag(struct run_flow *f, const struct turn_event *e)
         put_shown(f, as_view(&f->plainly), as_view(&f->coloured));
 }
 
-/* The content of an event in io.log: its text, or all of what is shown of it. */
-static struct view
-content(struct run_flow *f, const struct turn_event *e)
-{
-    if (e->type == TURN_TEXT || e->type == TURN_THINKING || e->type == TURN_STDERR)
-        return e->text;
-    buf_clear(&f->plainly);
-    turn_show(e, &(struct turn_show){ .is_verbose = true, .is_whole = true },
-              &f->plainly);
-    size_t n = f->plainly.n;
-    return (struct view){ f->plainly.p, n && f->plainly.p[n - 1] == '\n' ? n - 1 : n };
-}
-
 static void
 put_io(struct run_flow *f, const struct turn_event *e)
 {
@@ -162,7 +149,7 @@ put_io(struct run_flow *f, const struct turn_event *e)
         entry.path = e->text;
         entry.action = e->name;
     } else {
-        entry.content = content(f, e);
+        entry.content = turn_show_content(e, &f->plainly);
     }
     if (e->was_cut_off)
         buf_puts(&more, interrupted);
@@ -172,6 +159,8 @@ put_io(struct run_flow *f, const struct turn_event *e)
     if (entry.content.n || e->type == TURN_TEXT || e->type == TURN_STDERR ||
         e->type == TURN_ARTIFACT)
         journal_io_line(&entry, &f->batch.io);
+    if (f->replay && !e->is_partial && !e->is_user)
+        run_replay_hear(f->replay, e->type, entry.content, clock_mono_ns());
 }
 
 static void
@@ -242,15 +231,18 @@ run_tell_piece(struct run_flow *f, enum turn_type type, struct view piece, bool 
 void
 run_tell_input(struct run_flow *f, struct view text)
 {
+    static const char open[] = ",\"open\":true";
     struct turn_event e = turn_event(TURN_TEXT);
     e.is_user = true;
     e.text = text;
     run_message_commit(f);
     put_turn(f, &e);
-    journal_io_line(&(struct journal_io_entry){ .ts_ns = run_keep_now_ns(f->keep),
-                                                .direction = JOURNAL_IN,
-                                                .content = text,
-                                                .iteration = f->iteration },
-                    &f->batch.io);
+    struct journal_io_entry entry = { .ts_ns = run_keep_now_ns(f->keep),
+                                      .direction = JOURNAL_IN,
+                                      .content = text,
+                                      .iteration = f->iteration };
+    if (f->is_input_open)
+        entry.more = (struct view){ (const uint8_t *)open, sizeof(open) - 1 };
+    journal_io_line(&entry, &f->batch.io);
     settle_if_much(f);
 }

@@ -107,9 +107,14 @@ serve(bool allows_self, int ready_fd, int (*visit)(void))
     run.timer.data = &run;
     if (run_door_open(&run.door, &run.loop, dir, id, &calls, NULL))
         return false;
-    if (visit && !(visitor = fork()))
-        _exit(visit());
-    file_write_all(ready_fd, "", 1);
+    if (visit && !(visitor = fork())) {
+        int r = visit();
+        file_write_all(ready_fd, "", 1); /* not before: the next one stops the run */
+        _exit(r);
+    }
+    if (!visit)
+        file_write_all(ready_fd, "", 1);
+    close(ready_fd);
     uv_run(&run.loop, UV_RUN_DEFAULT);
     buf_release(&run.typed);
     if (visitor)

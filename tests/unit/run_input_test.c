@@ -23,12 +23,12 @@ struct talk {
 };
 
 static void
-note_message(void *ctx, struct view message)
+note_message(void *ctx, struct view message, bool is_open)
 {
     struct talk *t = ctx;
     buf_append(&t->told, "<", 1);
     buf_append(&t->told, message.p, message.n < 20 ? message.n : 20);
-    buf_append(&t->told, ">", 1);
+    buf_puts(&t->told, is_open ? "…>" : ">");
 }
 
 static void
@@ -119,12 +119,12 @@ each_line_is_told_and_sent(void **state)
 }
 
 static void
-check_told_first(void *ctx, struct view message)
+check_told_first(void *ctx, struct view message, bool is_open)
 {
     struct talk *t = ctx;
     uint8_t byte;
     assert_int_equal(file_read(t->to[0], &byte, 1), -EAGAIN);
-    note_message(ctx, message);
+    note_message(ctx, message, is_open);
 }
 
 static void
@@ -149,7 +149,7 @@ a_line_that_does_not_end_can_be_passed_on(void **state)
     assert_talk(&t, "<Content-Length: 2\r><\r>", "Content-Length: 2\r\n\r\n");
     assert_true(run_input_has_begun(&t.in));
     run_input_pass_begun(&t.in);
-    assert_talk(&t, "<{}>", "{}");
+    assert_talk(&t, "<{}…>", "{}");
     assert_false(run_input_has_begun(&t.in));
     end_talk(&t);
 }
@@ -334,7 +334,7 @@ a_line_of_many_mib_comes_in_pieces(void **state)
     run_kit_put(t.from[1], "\n");
     turn(&t);
     assert_int_equal(t.got.n, 40 * (MIB / 16) + 1);
-    assert_string_equal(buf_str(&t.told), "<xxxxxxxxxxxxxxxxxxxx><xxxxxxxxxxxxxxxxxxxx>"
+    assert_string_equal(buf_str(&t.told), "<xxxxxxxxxxxxxxxxxxxx…><xxxxxxxxxxxxxxxxxxxx…>"
                                           "<xxxxxxxxxxxxxxxxxxxx>");
     end_talk(&t);
 }
