@@ -93,6 +93,22 @@ play_events_sort(struct play_events *e)
         qsort(e->entries.p, e->count, sizeof(struct entry), by_anchor);
 }
 
+/* One without a time is behind all others. */
+static int
+by_time(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    int c = compare(x->event.ts_ns - 1, y->event.ts_ns - 1);
+    return c ? c : compare(x->order, y->order);
+}
+
+void
+play_events_sort_by_time(struct play_events *e)
+{
+    if (e->count)
+        qsort(e->entries.p, e->count, sizeof(struct entry), by_time);
+}
+
 static uint64_t
 distance(uint64_t a, uint64_t b)
 {

@@ -55,6 +55,8 @@ int play_events_join(struct play_events *e, const struct play_events *more,
                      uint64_t *left_out);
 /* By anchor_byte; those at the same one keep their order. */
 void play_events_sort(struct play_events *e);
+/* By ts_ns, those that have none last; those at the same time keep their order. */
+void play_events_sort_by_time(struct play_events *e);
 /* The snapshot whose anchor is nearest to the byte; of several the newest one. False:
  * there is none. Its text is borrowed as above. */
 bool play_events_nearest(const struct play_events *e, uint64_t byte_off,

@@ -81,6 +81,14 @@ play_put_nothing(struct play_out *o)
     (void)o;
 }
 
+unsigned
+play_wrapped_blanks(const struct play_out *o, const struct term_line *line)
+{
+    unsigned width = line->is_alternate ? line->row_cols : o->about->cols;
+    width -= width > line->cols && line->has_pad;
+    return width > line->cols ? width - line->cols : 0;
+}
+
 void
 play_put_notice(struct buf *out, const struct play_item *item)
 {

@@ -51,6 +51,7 @@ struct play_about {
     bool has_times;
     const struct play_session *session; /* for those that are is_by_time; else NULL */
     const struct play_events *events;   /* those that will come, for a list of contents */
+    const char *facts; /* of a conversation: a line below the title; NULL: none */
 };
 
 struct play_out {

@@ -48,8 +48,8 @@ is_quoted(struct view text)
     return false;
 }
 
-static void
-put_text(struct buf *out, struct view text)
+void
+play_put_csv(struct buf *out, struct view text)
 {
     const char *quote = is_quoted(text) ? "\"" : "";
     buf_puts(out, quote);
@@ -81,7 +81,7 @@ put_item(struct play_out *o, const struct play_item *item)
     if (item->ts_ns)
         buf_put_u64(o->out, item->ts_ns);
     buf_puts(o->out, ",");
-    put_text(o->out, item->text);
+    play_put_csv(o->out, item->text);
     buf_puts(o->out, "\r\n");
 }
 

@@ -88,11 +88,9 @@ hold_line(struct play_out *o, const struct play_item *item)
     if (!is_rest && o->state[TEXT_LINES]++)
         buf_puts(&o->held, "\n");
     buf_append(&o->held, item->text.p, item->text.n);
-    unsigned width = line->is_alternate ? line->row_cols : o->about->cols;
-    width -= width > line->cols && line->has_pad;
     o->state[TEXT_TS] = ts_ns;
     o->state[TEXT_INDEX] = item->index;
-    o->state[TEXT_BLANKS] = width > line->cols ? width - line->cols : 0;
+    o->state[TEXT_BLANKS] = play_wrapped_blanks(o, line);
     o->state[TEXT_GOES_ON] = line->is_wrapped;
     o->state[TEXT_IS_SEEN] |= item->text.n > 0;
 }

@@ -66,15 +66,6 @@ put_when(struct play_out *o, uint64_t ts_ns)
 /* -- the head -- */
 
 static void
-put_title(struct play_out *o)
-{
-    const char *title = o->about->title;
-    if (!title || !*title)
-        title = "Recorded session";
-    play_html_text(o->out, (struct view){ (const uint8_t *)title, strlen(title) });
-}
-
-static void
 put_facts(struct play_out *o)
 {
     const struct play_about *about = o->about;
@@ -132,21 +123,7 @@ static void
 begin(struct play_out *o)
 {
     const struct play_about *about = o->about;
-    buf_puts(o->out, "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
-                     "<meta http-equiv=Content-Security-Policy content=\"default-src "
-                     "'none'; style-src '");
-    buf_puts(o->out, play_html_style_hash);
-    buf_puts(o->out, "'; style-src-attr 'unsafe-inline'; base-uri 'none'; form-action "
-                     "'none'\">\n"
-                     "<meta name=viewport content=\"width=device-width, "
-                     "initial-scale=1\">\n"
-                     "<meta name=referrer content=no-referrer>\n<title>");
-    put_title(o);
-    buf_puts(o->out, "</title>\n<style>");
-    buf_puts(o->out, play_html_style);
-    buf_puts(o->out, "</style>\n</head>\n<body>\n<header>\n<h1>");
-    put_title(o);
-    buf_puts(o->out, "</h1>\n");
+    play_html_head(o->out, about->title, play_html_style, play_html_style_hash);
     put_facts(o);
     buf_puts(o->out, "</header>\n");
     put_list(o);

@@ -61,9 +61,8 @@ is_special(struct view text, size_t i)
     return memchr(special, c, sizeof(special) - 1);
 }
 
-/* The text as a cell's. */
-static void
-put_cell(struct buf *out, struct view text)
+void
+play_put_md(struct buf *out, struct view text)
 {
     size_t run = 0;
     for (size_t i = 0; i < text.n; i++) {
@@ -77,8 +76,8 @@ put_cell(struct buf *out, struct view text)
         buf_append(out, text.p + run, text.n - run);
 }
 
-static size_t
-longest_run(struct view text)
+size_t
+play_md_ticks(struct view text)
 {
     size_t longest = 0, run = 0;
     for (size_t i = 0; i < text.n; i++) {
@@ -135,7 +134,7 @@ put_cells(struct play_out *o, uint64_t position, uint64_t ts_ns, struct view tex
     if (ts_ns)
         play_put_clock(o->out, play_since_start(o, ts_ns));
     buf_puts(o->out, " | ");
-    put_cell(o->out, text);
+    play_put_md(o->out, text);
     buf_puts(o->out, " |\n");
 }
 
@@ -239,7 +238,7 @@ put_held(struct play_out *o)
     if (!o->held.n)
         return;
     for (size_t at = 0; next_held(o, &at, &line, &text);) {
-        size_t run = longest_run(text);
+        size_t run = play_md_ticks(text);
         longest = run > longest ? run : longest;
         fits = fits && fits_a_cell(text);
     }
@@ -276,7 +275,7 @@ begin(struct play_out *o)
     if (!title || !*title)
         return;
     buf_puts(o->out, "# ");
-    put_cell(o->out, (struct view){ (const uint8_t *)title, strlen(title) });
+    play_put_md(o->out, (struct view){ (const uint8_t *)title, strlen(title) });
     buf_puts(o->out, "\n");
     o->state[OPEN] = OPEN_NONE;
 }

@@ -13,8 +13,16 @@
 #include "base/buf.h"
 #include "term/term.h"
 
-/* html.css, and how the policy names it: "sha256-…". */
+/* html.css and talk.css, and how the policy names each: "sha256-…". */
 extern const char play_html_style[], play_html_style_hash[];
+extern const char play_talk_style[], play_talk_style_hash[];
+
+/* -- html_head.c -- */
+
+/* From the beginning to behind the title in the header; hash: of the style sheet. title
+ * may be NULL. */
+void play_html_head(struct buf *out, const char *title, const char *style,
+                    const char *hash);
 
 /* -- html_text.c -- */
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """html_style.py -- a style sheet as C, with the hash by which a page's policy knows it.
 
-usage: html_style.py SHEET.css OUT.c
+usage: html_style.py SHEET.css NAME OUT.c: play_NAME_style and play_NAME_style_hash
 """
 
 import base64
@@ -10,7 +10,7 @@ import re
 import sys
 
 
-def main(sheet, out):
+def main(sheet, name, out):
     with open(sheet, encoding="ascii") as file:
         text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.DOTALL)
     text = re.sub(r"\s+", " ", text)
@@ -21,8 +21,8 @@ def main(sheet, out):
     codes = ", ".join(map(str, text.encode()))  # a string so long is not portable C
     with open(out, "w", encoding="ascii") as file:
         file.write('#include "play/html_priv.h"\n\n'
-                   f"const char play_html_style[] = {{ {codes}, 0 }};\n"
-                   f'const char play_html_style_hash[] = "sha256-{digest}";\n')
+                   f"const char play_{name}_style[] = {{ {codes}, 0 }};\n"
+                   f'const char play_{name}_style_hash[] = "sha256-{digest}";\n')
 
 
 if __name__ == "__main__":

@@ -1,44 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "play/turns.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/json_in.h"
+#include "gz/lines.h"
+#include "gz/read.h"
 #include "play/turns_priv.h"
 #include "redact/json.h"
 
-enum {
-    CHUNK = 64 << 10,
-    LINE_MAX_BYTES = 512 << 20, /* an event of TURN_LINE_MAX with all of it escaped */
-    TRIES = 64, /* to find a good object behind a bad one on the same line */
-};
+/* An event of TURN_LINE_MAX with all of it escaped. */
+enum { LINE_MAX_BYTES = 512 << 20 };
 
-void
-turns_reading_release(struct turns_reading *r)
-{
-    buf_release(&r->line);
-    buf_release(&r->texts);
-}
-
-/* Once a line. */
-static void
-note_unread(struct turns_reading *r)
-{
-    if (r->is_line_known)
-        return;
-    r->is_line_known = true;
-    if (r->opt->bad)
-        r->opt->bad(r->opt->ctx, r->number);
-}
-
-/* 1: it was an event; 0: it is none. */
+/* A jsonl_fn. */
 static int
-take_object(struct turns_reading *r, struct view object)
+take_object(void *ctx, struct view object)
 {
+    struct turns_reading *r = ctx;
     struct turn_event event;
     struct turn_stamp at;
     int e = turn_line_read(object, &r->texts, &event, &at);
@@ -49,143 +26,46 @@ take_object(struct turns_reading *r, struct view object)
     return e < 0 ? e : 1;
 }
 
-/* Where the next line of ours may begin, which has no newline before it. */
-static const uint8_t *
-find_next(const uint8_t *p, const uint8_t *end)
+/* A jsonl_bad_fn. */
+static void
+tell_bad(void *ctx, uint64_t line)
 {
-    static const char begin[] = "{\"ts_ns\":";
-    return memmem(p, (size_t)(end - p), begin, sizeof(begin) - 1);
+    struct turns_reading *r = ctx;
+    if (r->opt->bad)
+        r->opt->bad(r->opt->ctx, line);
 }
 
-/* Several objects, or rubbish with some between it. */
-static int
-take_pieces(struct turns_reading *r, struct view line)
+void
+turns_reading_init(struct turns_reading *r, const struct play_turns_options *opt)
 {
-    const uint8_t *p = line.p, *end = line.p + line.n;
-    bool is_bad = false;
-    for (int i = 0; i < TRIES && p && p < end; i++) {
-        struct json_in in = { .p = p, .end = end };
-        bool is_object = json_in_peek(&in) == '{';
-        const uint8_t *start = in.p;
-        if (start == end) /* blanks */
-            break;
-        is_object = is_object && json_in_skip(&in);
-        int e = is_object ? take_object(r, (struct view){ start, (size_t)(in.p - start) })
-                          : 0;
-        if (e < 0)
-            return e;
-        is_bad |= !e;
-        p = e ? in.p : find_next(start + 1, end);
-    }
-    if (is_bad)
-        note_unread(r);
-    return 0;
+    *r = (struct turns_reading){ .opt = opt, .texts.ceiling = LINE_MAX_BYTES };
+    r->lines = (struct jsonl){ .fn = take_object,
+                               .bad = tell_bad,
+                               .ctx = r,
+                               .begin = "{\"ts_ns\":",
+                               .line.ceiling = LINE_MAX_BYTES };
 }
 
-static bool
-is_blank(struct view v)
+void
+turns_reading_release(struct turns_reading *r)
 {
-    for (size_t i = 0; i < v.n; i++)
-        if (v.p[i] != ' ' && v.p[i] != '\t' && v.p[i] != '\r')
-            return false;
-    return true;
-}
-
-int
-turns_take_line(struct turns_reading *r, struct view line)
-{
-    static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
-    if (line.n >= sizeof(mark) && !memcmp(line.p, mark, sizeof(mark)))
-        line = (struct view){ line.p + sizeof(mark), line.n - sizeof(mark) };
-    if (is_blank(line))
-        return 0;
-    int e = take_object(r, line);
-    return e ? (e < 0 ? e : 0) : take_pieces(r, line);
-}
-
-/* The line is as long as it will be. */
-static int
-end_line(struct turns_reading *r)
-{
-    int e = r->line.failed == -ENOMEM ? -ENOMEM : 0;
-    if (!e && r->line.failed)
-        note_unread(r); /* too long for one */
-    else if (!e)
-        e = turns_take_line(r, (struct view){ r->line.p, r->line.n });
-    buf_clear(&r->line);
-    return e;
-}
-
-/* A NUL ends a line, too: no line of ours has one, and a disk that lost power leaves runs
- * of them. */
-static int
-add_chunk(struct turns_reading *r, const uint8_t *p, size_t n)
-{
-    for (const uint8_t *end = p + n; p < end;) {
-        const uint8_t *nul = memchr(p, 0, (size_t)(end - p));
-        const uint8_t *stop = memchr(p, '\n', (size_t)((nul ? nul : end) - p));
-        stop = stop ? stop : nul;
-        if (!r->line.failed)
-            buf_append(&r->line, p, (size_t)((stop ? stop : end) - p));
-        if (!stop)
-            return 0;
-        int e = end_line(r);
-        if (e < 0)
-            return e;
-        if (*stop == '\n')
-            r->number++, r->is_line_known = false;
-        p = stop + 1;
-    }
-    return 0;
-}
-
-static int
-read_all(struct turns_reading *r, int fd)
-{
-    AUTO(buf) chunk = { 0 };
-    ssize_t n = 0;
-    int e = buf_reserve(&chunk, CHUNK);
-    while (!e && (n = file_read(fd, chunk.p, CHUNK)) > 0)
-        e = add_chunk(r, chunk.p, (size_t)n);
-    if (!e && n < 0)
-        e = (int)n;
-    return e || r->opt->is_growing ? e : end_line(r);
-}
-
-static int
-open_plain(const char *path)
-{
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return -errno;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        return fd;
-    close(fd);
-    return -EINVAL;
+    jsonl_release(&r->lines);
+    buf_release(&r->texts);
 }
 
 bool
 play_turns_exist(const char *path)
 {
     struct stat st;
-    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+    return gz_stat(AT_FDCWD, path, &st) >= 0 && S_ISREG(st.st_mode) && st.st_size > 0;
 }
 
 int
 play_turns_read(const char *path, const struct play_turns_options *opt, struct err *err)
 {
-    AUTO(turns_reading)
-    r = { .opt = opt,
-          .number = 1,
-          .line.ceiling = LINE_MAX_BYTES,
-          .texts.ceiling = LINE_MAX_BYTES };
-    int fd = open_plain(path);
-    if (fd < 0)
-        return err_code(err, fd == -ENOENT ? ERR_MISSING : fd, "cannot open '%s'", path);
-    int e = read_all(&r, fd);
-    close(fd);
-    return e < 0 ? err_code(err, e, "cannot read '%s'", path) : 0;
+    AUTO(turns_reading) r = { 0 };
+    turns_reading_init(&r, opt);
+    return gz_lines_read(path, &r.lines, opt->is_growing, err);
 }
 
 /* -- masked -- */

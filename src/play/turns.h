@@ -3,7 +3,8 @@
  * turns.h -- the events of a run once more, from its session.turns.jsonl.
  *
  * A good event is never lost for what stands beside it: a torn line, two events on one
- * line, what a disk without power has left.
+ * line, what a disk without power has left. An archived file (gz/read.h) is read as it
+ * was, here and in all that takes its path.
  */
 #ifndef PLAY_TURNS_H
 #define PLAY_TURNS_H
@@ -27,7 +28,8 @@ struct play_turns_options {
 
 /* Is there such a file, with something in it? */
 bool play_turns_exist(const char *path);
-/* ERR_MISSING: there is none. */
+/* ERR_MISSING: there is none. ERR_DAMAGED: it is archived, and cannot be read to its end;
+ * all before that was handed over. */
 int play_turns_read(const char *path, const struct play_turns_options *opt,
                     struct err *err);
 

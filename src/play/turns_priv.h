@@ -4,17 +4,17 @@
 #ifndef PLAY_TURNS_PRIV_H
 #define PLAY_TURNS_PRIV_H
 
+#include "base/jsonl.h"
 #include "play/turns.h"
 
 struct turns_reading {
     const struct play_turns_options *opt;
-    uint64_t number;    /* of the line at hand, from 1 */
-    bool is_line_known; /* as one with something in it that is no event */
-    struct buf line, texts;
+    struct jsonl lines;
+    struct buf texts;
 };
 
+/* Its place must not change until it is released. */
+void turns_reading_init(struct turns_reading *r, const struct play_turns_options *opt);
 void turns_reading_release(struct turns_reading *r);
-/* All events of one line, which has no newline in it. */
-int turns_take_line(struct turns_reading *r, struct view line);
 
 #endif

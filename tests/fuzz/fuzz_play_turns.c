@@ -34,8 +34,9 @@ read_line(const struct buf *line)
 {
     struct seen seen = { 0 };
     const struct play_turns_options opt = { .fn = note, .bad = note_bad, .ctx = &seen };
-    AUTO(turns_reading) r = { .opt = &opt, .number = 1 };
-    CHECK(turns_take_line(&r, (struct view){ line->p, line->n }) == 0);
+    AUTO(turns_reading) r = { 0 };
+    turns_reading_init(&r, &opt);
+    CHECK(jsonl_take(&r.lines, (struct view){ line->p, line->n }) == 0);
     CHECK(seen.bad <= 1);
     return seen;
 }
