@@ -18,6 +18,7 @@
 enum {
     COLS = 80, /* of a terminal that does not say */
     INDENT = 2,
+    TOOL_COLS = 60, /* of a tool's name */
 };
 
 #define NS_PER_S  1000000000ULL
@@ -82,25 +83,47 @@ put_local_time(struct buf *out, uint64_t ns)
     buf_puts(out, text);
 }
 
-/* What shows it: what was cut off on the screen is in no replay. */
+/* What shows it. A turn may have been cut off on the screen, or not been there: it is
+ * shown whole. */
 static void
 put_command(struct buf *out, const struct library_hit *hit)
 {
-    if (hit->turn)
-        buf_printf(out, "ahr export %s --format events | sed -n %" PRIu64 "p", hit->id,
-                   hit->turn);
+    if (hit->kind == LIBRARY_HIT_TURN)
+        buf_printf(out, "ahr export %s --format txt --turn %" PRIu64, hit->id,
+                   hit->index);
     else
         buf_printf(out, "ahr replay %s --from @%" PRIu64 " --paused", hit->id,
                    hit->write_byte);
 }
 
+/* "turn 4 assistant Bash": who says it, or what it is, and the tool. */
 static void
-put_place(struct buf *out, const struct library_hit *hit)
+put_turn(struct cli_hits *h, const struct library_hit *hit)
 {
-    if (hit->turn)
-        buf_printf(out, "turn %" PRIu64, hit->turn);
-    else
-        buf_printf(out, "line %" PRIu64 "  byte %" PRIu64, hit->index, hit->write_byte);
+    buf_printf(&h->out, "turn %" PRIu64 " %s", hit->index,
+               hit->role ? hit->role : hit->type);
+    if (!hit->tool.n)
+        return;
+    buf_puts(&h->out, " ");
+    term_text_put(&h->widths, hit->tool, TOOL_COLS, &h->out);
+}
+
+static void
+put_place(struct cli_hits *h, const struct library_hit *hit)
+{
+    switch (hit->kind) {
+    case LIBRARY_HIT_TURN:
+        put_turn(h, hit);
+        break;
+    case LIBRARY_HIT_INSTRUCTION:
+        buf_printf(&h->out, "instruction %" PRIu64 "  byte %" PRIu64, hit->index,
+                   hit->write_byte);
+        break;
+    case LIBRARY_HIT_LINE:
+        buf_printf(&h->out, "line %" PRIu64 "  byte %" PRIu64, hit->index,
+                   hit->write_byte);
+        break;
+    }
 }
 
 /* Its name, or as much of its id as will do. */
@@ -160,7 +183,7 @@ put_for_people(struct cli_hits *h, const struct library_hit *hit, const char *na
     buf_puts(&h->out, "  ");
     put_local_time(&h->out, hit->ts_ns);
     buf_puts(&h->out, "  ");
-    put_place(&h->out, hit);
+    put_place(h, hit);
     buf_printf(&h->out, "\n%*s", INDENT, "");
     put_snippet(h, hit, h->cols > 2 * INDENT ? h->cols - INDENT : COLS);
     buf_printf(&h->out, "\n%*s", INDENT, "");
@@ -177,10 +200,13 @@ put_fields(struct cli_hits *h, const struct library_hit *hit, const char *name)
     put_local_time(&h->out, hit->ts_ns);
     buf_puts(&h->out, "\t");
     put_session(h, hit, name);
-    if (hit->turn)
-        buf_printf(&h->out, "\tturn %" PRIu64 "\t", hit->turn);
+    buf_puts(&h->out, "\t");
+    if (hit->kind == LIBRARY_HIT_TURN)
+        put_turn(h, hit);
     else
-        buf_printf(&h->out, "\t%" PRIu64 "\t", hit->index);
+        buf_printf(&h->out, "%s%" PRIu64,
+                   hit->kind == LIBRARY_HIT_LINE ? "" : "instruction ", hit->index);
+    buf_puts(&h->out, "\t");
     put_command(&h->out, hit);
     buf_puts(&h->out, "\t");
     term_text_put(&h->widths, hit->line, UINT_MAX, &h->out);
@@ -210,6 +236,11 @@ static void
 put_json(struct cli_hits *h, const struct library_hit *hit, const char *name,
          uint64_t start_ns)
 {
+    static const char *const kinds[] = {
+        [LIBRARY_HIT_LINE] = "line",
+        [LIBRARY_HIT_TURN] = "turn",
+        [LIBRARY_HIT_INSTRUCTION] = "instruction",
+    };
     AUTO(buf) command = { 0 };
     struct json *j = &h->json;
     buf_puts(&h->out, h->count ? ",\n" : "[\n");
@@ -217,10 +248,15 @@ put_json(struct cli_hits *h, const struct library_hit *hit, const char *name,
     put_command(&command, hit);
     json_open(j, '{');
     json_key(j, "session"), json_str(j, hit->id);
-    json_key(j, "name"), name &&*name ? json_str(j, name) : json_none(j);
-    put_number(j, "line", hit->index, hit->turn == 0);
-    put_number(j, "last_write_byte", hit->write_byte, hit->turn == 0);
-    put_number(j, "turn", hit->turn, hit->turn != 0);
+    json_key(j, "name"), json_str_or_none(j, name && *name ? name : NULL);
+    json_key(j, "kind"), json_str(j, kinds[hit->kind]);
+    put_number(j, "line", hit->index, hit->kind == LIBRARY_HIT_LINE);
+    put_number(j, "last_write_byte", hit->write_byte, hit->kind == LIBRARY_HIT_LINE);
+    put_number(j, "turn", hit->index, hit->kind == LIBRARY_HIT_TURN);
+    put_number(j, "instruction", hit->index, hit->kind == LIBRARY_HIT_INSTRUCTION);
+    json_key(j, "role"), json_str_or_none(j, hit->role);
+    json_key(j, "type"), json_str_or_none(j, hit->type);
+    json_key(j, "tool"), hit->tool.n ? json_bytes(j, hit->tool) : json_none(j);
     json_times(j, hit->ts_ns, start_ns);
     json_key(j, "text"), json_bytes(j, hit->line);
     json_key(j, "start"), json_u64(j, hit->start);

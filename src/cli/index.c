@@ -55,7 +55,8 @@ index_one(struct index *x, const char *what, struct err *err)
     else
         r = find_id(what, id, err);
     if (!r)
-        r = library_index(x->store, buf_str(&x->home), id, x->redact, &step, &done, err);
+        r = library_index(x->store, buf_str(&x->home), id, LIBRARY_WAIT_MS, x->redact,
+                          &step, &done, err);
     cli_progress_end(&progress);
     cli_indexed_add(&x->out, r < 0 ? what : id, r, &done, err);
     return r;
@@ -86,7 +87,7 @@ index_all(struct index *x, struct err *err)
     struct cli_progress progress;
     cli_progress_begin(&progress, x->out.self, "sessions");
     x->out.progress = &progress;
-    int r = library_index_pending(x->store, buf_str(&x->home), x->redact,
+    int r = library_index_pending(x->store, buf_str(&x->home), LIBRARY_WAIT_MS, x->redact,
                                   cli_indexed_each, &x->out, err);
     cli_progress_end(&progress);
     x->out.progress = NULL;

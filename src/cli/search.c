@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cli/filters.h"
 #include "cli/hits.h"
 #include "cli/option.h"
 #include "cli/progress.h"
@@ -25,6 +26,7 @@ enum {
 
 struct args {
     const char *session, *since;
+    struct cli_filters filters;
     bool is_regex, is_json;
     uint64_t limit;
     int upkeep;
@@ -104,7 +106,8 @@ understand(struct run *r, int count, char **operands, struct err *err)
     r->search.query = (struct view){ r->query.p, r->query.n };
     r->search.is_regex = args->is_regex;
     r->search.limit = args->limit;
-    return find_only(r, err);
+    e = cli_filters_take(&args->filters, &r->search, err);
+    return e < 0 ? e : find_only(r, err);
 }
 
 /* -- what is found -- */
@@ -172,6 +175,8 @@ tell_found(const struct run *r)
         cli_say(r->self, "there is more: --limit 0 shows all, --limit N up to N");
     if (!d->hits && !d->is_given_up)
         cli_say(r->self, "nothing found");
+    if (!d->hits)
+        cli_filters_tell(&r->args->filters, r->self, r->store);
     if (d->is_given_up)
         cli_say(r->self,
                 "given up: in %" PRIu64
@@ -264,7 +269,7 @@ release(struct run *r)
 static int
 run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
-    struct args args = { .limit = LIMIT };
+    struct args args = { .limit = LIMIT, .filters.in = -1 };
     int count, e = cli_parse(self, argc, argv, &args, &count, err);
     if (e)
         return e;
@@ -290,6 +295,15 @@ static const struct cli_option options[] = {
       "look into this session alone", 0, 0 },
     { "since", 0, CLI_TEXT, offsetof(struct args, since), "TIME",
       "only in sessions that began at 2026-11-16, or 7d, 12h, 30m ago, or later", 0, 0 },
+    { "in", 0, CLI_CHOICE, offsetof(struct args, filters.in), "all|turns|terminal",
+      "look into everything, the conversations of runs, or rows of terminals (all)", 0,
+      0 },
+    { "role", 0, CLI_TEXT, offsetof(struct args, filters.role), "ROLE",
+      "what user, assistant or tool says; another word: in sessions of that role", 0, 0 },
+    { "agent", 0, CLI_TEXT, offsetof(struct args, filters.agent), "AGENT",
+      "only in sessions of this agent: claude, codex, …", 0, 0 },
+    { "tool", 0, CLI_TEXT, offsetof(struct args, filters.tool), "TOOL",
+      "only in calls of this tool and what came of them", 0, 0 },
     { "regex", 0, CLI_FLAG, offsetof(struct args, is_regex), NULL,
       "QUERY is a regular expression, as Perl has them", 0, 0 },
     { "json", 0, CLI_FLAG, offsetof(struct args, is_json), NULL, "print JSON", 0, 0 },
@@ -303,8 +317,8 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_search = {
     "search",
-    "QUERY [--session SESSION] [--since TIME] [--regex] [--json] [--limit N] "
-    "[--upkeep auto|off]",
+    "QUERY [--session SESSION] [--since TIME] [--in all|turns|terminal] [--role ROLE] "
+    "[--agent AGENT] [--tool TOOL] [--regex] [--json] [--limit N] [--upkeep auto|off]",
     "look for a text in all sessions, the newest first",
     options,
     run,

@@ -77,8 +77,10 @@ work(struct work *w, const struct buf *ids, struct err *err)
         r = open_store(w, STORE_WRITE, err);
     if (r < 0)
         return r;
-    r = ids ? index_list(w->store, w->home, ids, w->redact, note, w, err)
-            : library_index_pending(w->store, w->home, w->redact, note, w, err);
+    r = ids ? index_list(w->store, w->home, ids, LIBRARY_WAIT_LOOK_MS, w->redact, note, w,
+                         err)
+            : library_index_pending(w->store, w->home, LIBRARY_WAIT_LOOK_MS, w->redact,
+                                    note, w, err);
     close_store(w);
     make_keyframes(w);
     return r < 0 ? r : w->failed;

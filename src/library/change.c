@@ -79,7 +79,8 @@ library_index_again(const char *home, const char *id, struct redact *redact)
         store_open(&store, buf_str(&path), STORE_WRITE, LIBRARY_WAIT_LOOK_MS, &ignored) <
             0)
         return;
-    (void)library_index(store, home, id, redact, NULL, &done, &ignored);
+    (void)library_index(store, home, id, LIBRARY_WAIT_LOOK_MS, redact, NULL, &done,
+                        &ignored);
     store_close(store);
 }
 

@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "gz/read.h"
+#include "library/runs.h"
+#include "library/turns.h"
 #include "session/folder.h"
 #include "tape/reader.h"
 
@@ -68,6 +71,45 @@ library_is_ruin(const char *tape_path, struct err *err)
     if (r < 0)
         return err_code(err, r, "cannot read '%s'", tape_path);
     return !has_good && library_has_bytes(tape_path) && !is_newer(tape_path);
+}
+
+/* A library_turn_fn: one is enough. */
+static int
+stop_at_event(void *ctx, const struct turn_event *e, const struct turn_stamp *at,
+              uint64_t number)
+{
+    (void)e, (void)at, (void)number;
+    *(bool *)ctx = true;
+    return -ECANCELED;
+}
+
+static bool
+has_events(const char *dir)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    bool has_one = false;
+    if (buf_printf(&path, "%s/session." SESSION_TURNS, dir) == 0)
+        (void)library_turns_read(buf_str(&path), stop_at_event, &has_one, NULL);
+    return has_one;
+}
+
+static bool
+has_log(const char *dir)
+{
+    AUTO(buf) meta = { .ceiling = PATH_MAX };
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct stat st;
+    return buf_printf(&meta, "%s/session." SESSION_META, dir) == 0 &&
+           library_project_of(dir, buf_str(&meta), &path) == 0 && path.n &&
+           buf_puts(&path, "/io.log") == 0 &&
+           gz_stat(AT_FDCWD, buf_str(&path), &st) >= 0 && S_ISREG(st.st_mode) &&
+           st.st_size > 0;
+}
+
+bool
+library_has_talk(const char *dir)
+{
+    return has_events(dir) || has_log(dir);
 }
 
 /* -- where it goes -- */

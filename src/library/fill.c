@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * fill.c -- a session's text into the library, piece by piece, and out of it again.
- *
- * A report without words: play_report() masks the lines and hands them to a format of our
- * own, which packs them, with their numbers, into the bytes that it is to write; whoever
- * is to write them makes pieces of them. So nothing is ever kept but the piece at hand.
- */
+/* fill.c -- a session's text into the library, piece by piece, and out of it again. */
 #include "library/fill_priv.h"
 
 #include <errno.h>
@@ -14,62 +8,16 @@
 #include "play/clean.h"
 
 enum {
-    BLANKS_MAX = 1 << 16,     /* behind a row: no terminal is wider */
     REMOVED_MAX = 4 << 20,    /* bytes of pieces that are removed at a time … */
     REMOVED_PIECES_MAX = 256, /* … and how many */
 };
 
-/* -- lines to bytes, and back -- */
-
-/* What stands before the text of a line. */
-struct head {
-    uint64_t index, write_byte, ts_ns;
-    uint32_t text_len;
-    uint32_t blanks; /* behind the text, up to where the row was written */
-    bool is_wrapped, is_alternate;
-};
-
-static void
-put_nothing(struct play_out *o)
-{
-    (void)o;
-}
-
-static void
-put_item(struct play_out *o, const struct play_item *item)
-{
-    if (item->kind != PLAY_ITEM_LINE)
-        return;
-    const struct term_line *line = item->line;
-    unsigned written = line->row_cols - line->has_pad;
-    unsigned blanks = written > line->cols ? written - line->cols : 0;
-    struct head head = {
-        .index = item->index,
-        .write_byte = item->position,
-        .ts_ns = item->ts_ns,
-        .text_len = (uint32_t)item->text.n,
-        .blanks = line->is_wrapped && blanks <= BLANKS_MAX ? blanks : 0,
-        .is_wrapped = line->is_wrapped,
-        .is_alternate = line->is_alternate,
-    };
-    buf_append(o->out, &head, sizeof(head));
-    buf_append(o->out, item->text.p, item->text.n);
-}
-
-static const struct play_format packed_lines = {
-    .name = "lines",
-    .begin = put_nothing,
-    .item = put_item,
-    .end = put_nothing,
-    .is_lines = true,
-};
-
 /* -- pieces -- */
 
-static int
-out_of_room(struct err *err, int r)
+int
+fill_failed(struct fill *f, int r)
 {
-    return err_code(err, r, "cannot keep the session's text");
+    return err_code(f->err, r, "cannot keep the session's text");
 }
 
 int
@@ -78,7 +26,7 @@ fill_begin(struct fill *f, struct store *s, int64_t key, struct redact *redact,
 {
     *f = (struct fill){ .s = s, .key = key, .redact = redact, .err = err };
     int r = grams_new(&f->grams);
-    return r < 0 ? out_of_room(err, r) : 0;
+    return r < 0 ? fill_failed(f, r) : 0;
 }
 
 void
@@ -89,10 +37,13 @@ fill_release(struct fill *f)
     buf_release(&f->packed);
     buf_release(&f->words);
     buf_release(&f->row);
+    buf_release(&f->held);
+    said_free(f->said);
 }
 
-int
-fill_end_piece(struct fill *f)
+/* The piece at hand ends here. */
+static int
+end_piece(struct fill *f)
 {
     if (!f->piece.rows.n)
         return 0;
@@ -102,16 +53,29 @@ fill_end_piece(struct fill *f)
     buf_clear(&f->words);
     int r = piece_pack(&f->piece, &f->packed);
     if (!r)
-        r = grams_words(f->grams, (struct view){ f->piece.text.p, f->piece.text.n },
-                        &f->words);
+        r = piece_words(&f->piece, f->grams, &f->words);
     if (r < 0)
-        return out_of_room(f->err, r);
+        return fill_failed(f, r);
     struct store_piece piece = { .key = f->key,
                                  .number = f->number++,
                                  .packed = { f->packed.p, f->packed.n } };
     f->done.pieces++;
     piece_clear(&f->piece);
     return store_piece_put(f->s, &piece, (struct view){ f->words.p, f->words.n }, f->err);
+}
+
+/* In the piece at hand, or, where that has no room, in a new one. */
+static int
+number_of(struct fill *f, const struct label *label)
+{
+    int number = piece_label(&f->piece, label);
+    if (number == ERR_LIMIT) {
+        int r = end_piece(f);
+        if (r < 0)
+            return r;
+        number = piece_label(&f->piece, label);
+    }
+    return number < 0 ? fill_failed(f, number) : number;
 }
 
 /* As much as one row of a piece may have, up to the end of a character. */
@@ -127,84 +91,65 @@ part_of(struct view text)
 }
 
 int
-fill_text(struct fill *f, const struct piece_row *row, struct view text, bool is_wrapped)
+fill_text(struct fill *f, const struct piece_row *row, const struct label *label,
+          struct view text, bool is_wrapped)
 {
+    struct piece_row own = *row;
     do {
         size_t n = part_of(text);
         bool goes_on = n < text.n || is_wrapped;
-        int r = piece_add(&f->piece, row, (struct view){ text.p, n }, goes_on);
+        int r = label ? number_of(f, label) : 0; /* each piece has its own */
         if (r < 0)
-            return out_of_room(f->err, r);
+            return r;
+        if (label)
+            own.label = (uint32_t)r;
+        r = piece_add(&f->piece, &own, (struct view){ text.p, n }, goes_on);
+        if (r < 0)
+            return fill_failed(f, r);
         text = (struct view){ text.p + n, text.n - n };
         if (piece_is_full(&f->piece))
-            r = fill_end_piece(f);
+            r = end_piece(f);
         if (r < 0)
             return r;
     } while (text.n);
     return 0;
 }
 
-static int
-add_line(struct fill *f, const struct head *head, struct view text)
-{
-    /* Lines of the two screens stand between each other, but never go on in each other.
-     */
-    const struct piece_row row = { .index = head->index,
-                                   .write_byte = head->write_byte,
-                                   .ts_ns = head->ts_ns };
-    int r = head->is_alternate != f->is_alternate ? piece_break(&f->piece) : 0;
-    f->is_alternate = head->is_alternate;
-    f->done.lines++;
-    f->done.text_bytes += text.n;
-    if (r < 0)
-        return out_of_room(f->err, r);
-    if (!head->blanks)
-        return fill_text(f, &row, text, head->is_wrapped);
-    buf_clear(&f->row);
-    buf_append(&f->row, text.p, text.n);
-    uint8_t *blanks = buf_grow(&f->row, head->blanks);
-    if (f->row.failed)
-        return out_of_room(f->err, f->row.failed);
-    memset(blanks, ' ', head->blanks);
-    return fill_text(f, &row, (struct view){ f->row.p, f->row.n }, head->is_wrapped);
-}
+/* -- moments -- */
 
-/* A play_write_fn: whole lines, since a format's items are never cut. */
-static int
-take_lines(void *ctx, struct view bytes)
+int
+fill_each_line(struct fill *f, const struct piece_row *row, const struct label *label,
+               struct view text)
 {
-    struct fill *f = ctx;
     int r = 0;
-    while (!r && bytes.n) {
-        struct head head;
-        memcpy(&head, bytes.p, sizeof(head));
-        struct view text = { bytes.p + sizeof(head), head.text_len };
-        r = add_line(f, &head, text);
-        bytes = (struct view){ text.p + text.n, bytes.n - sizeof(head) - text.n };
+    while (!r && text.n) {
+        const uint8_t *end = memchr(text.p, '\n', text.n);
+        size_t n = end ? (size_t)(end - text.p) : text.n;
+        if (n)
+            r = fill_text(f, row, label, (struct view){ text.p, n }, false);
+        f->done.lines += label && n;
+        f->done.text_bytes += label ? n : 0;
+        text = (struct view){ text.p + n + (end != NULL), text.n - n - (end != NULL) };
     }
     return r;
 }
 
-int
-fill_lines(struct fill *f, const struct play_loaded *loaded, const char *path)
+/* An instruction's text is found, too. */
+static int
+put_instruction(struct fill *f, const struct play_event *event, struct buf *text)
 {
-    const struct play_about about = { .is_masked = true };
-    const struct play_report_options opt = {
-        .has_times = true,
-        .redact = f->redact,
-        .about = &about,
-        .io = tape_io_files(),
-        .path = path,
-    };
-    int r = play_report(loaded, NULL, &packed_lines, &opt, take_lines, f, f->err);
-    return r < 0 ? r : fill_end_piece(f);
+    const struct piece_row row = { .index = event->id,
+                                   .write_byte = event->anchor_byte,
+                                   .ts_ns = event->ts_ns,
+                                   .label = LABEL_INSTRUCTION };
+    for (size_t i = 0; i < text->n; i++)
+        if (text->p[i] == '\t')
+            text->p[i] = ' '; /* as in lines */
+    return fill_each_line(f, &row, NULL, (struct view){ text->p, text->n });
 }
 
-/* -- moments -- */
-
 int
-fill_moments(struct store *s, int64_t key, const struct play_events *events,
-             struct redact *redact, struct err *err)
+fill_moments(struct fill *f, const struct play_events *events)
 {
     AUTO(buf) text = { 0 };
     int r = 0;
@@ -212,9 +157,9 @@ fill_moments(struct store *s, int64_t key, const struct play_events *events,
         struct play_event event = play_events_at(events, i);
         bool is_snapshot = event.kind == PLAY_SNAPSHOT;
         buf_clear(&text);
-        r = play_clean_masked(redact, event.text, is_snapshot, &text);
+        r = play_clean_masked(f->redact, event.text, is_snapshot, &text);
         if (r < 0)
-            return err_code(err, r, "cannot mask a label");
+            return err_code(f->err, r, "cannot mask a label");
         const struct store_moment moment = {
             .kind = is_snapshot ? STORE_SNAPSHOT : STORE_INSTRUCTION,
             .id = event.id,
@@ -224,9 +169,11 @@ fill_moments(struct store *s, int64_t key, const struct play_events *events,
             .text = { text.p, text.n },
             .is_delivered = event.is_delivered,
         };
-        r = store_moment_put(s, key, &moment, err);
+        r = store_moment_put(f->s, f->key, &moment, f->err);
+        if (!r && !is_snapshot)
+            r = put_instruction(f, &event, &text);
     }
-    return r;
+    return r < 0 ? r : end_piece(f);
 }
 
 /* -- and out -- */
@@ -271,10 +218,9 @@ remove_piece(struct fill *f, int64_t key, uint32_t number, struct view packed)
     buf_clear(&f->words);
     int r = piece_unpack(packed, &f->piece);
     if (!r)
-        r = grams_words(f->grams, (struct view){ f->piece.text.p, f->piece.text.n },
-                        &f->words);
+        r = piece_words(&f->piece, f->grams, &f->words);
     if (r < 0 && r != ERR_DAMAGED)
-        return out_of_room(f->err, r);
+        return fill_failed(f, r);
     return store_piece_remove(f->s, key, number, (struct view){ f->words.p, f->words.n },
                               f->err);
 }

@@ -2,9 +2,9 @@
 /*
  * fill_turns.c -- what a run's agent did, into the library.
  *
- * What was shown is in the recording, and is found there. What was cut off on the screen,
- * or not shown at all, comes as lines of its own behind those of the terminal, under the
- * event's number (PIECE_TURN).
+ * The text of an event is what is shown of it, whole. The file is read twice: before the
+ * recording's lines are looked at, for what of it was on the screen, and behind that for
+ * all the rest.
  */
 #include <errno.h>
 
@@ -16,8 +16,17 @@
 enum {
     MODELS_MAX = 16,           /* a session's others count as its last one */
     ROWS_MAX = 1 << 20,        /* events that have a row */
-    UNSEEN_MAX = 256 << 20,    /* bytes of text that was not shown, in a session */
-    EVENT_TEXT_MAX = 64 << 20, /* … of one event, as it is shown */
+    TEXT_MAX = 1 << 30,        /* bytes of text, in a session … */
+    EVENT_TEXT_MAX = 64 << 20, /* … and of one event, as it is shown */
+    CALLS_MAX = 1024,          /* tool calls whose results may still come */
+    CALL_ID_MAX = 128,
+};
+
+/* A call, for results that do not name their tool. */
+struct call {
+    char id[CALL_ID_MAX];
+    size_t id_size, tool_size;
+    char tool[LABEL_TOOL_MAX];
 };
 
 struct model {
@@ -29,10 +38,12 @@ struct turns {
     struct fill *f;
     struct model models[MODELS_MAX];
     size_t count, current; /* of the models */
-    size_t unseen;         /* bytes so far */
+    size_t text_bytes;     /* so far */
     bool has_failed;       /* the library, not the file */
-    struct buf shown, whole, masked;
+    struct buf shown, masked;
     struct buf name, call;
+    struct buf calls; /* struct call, the last CALLS_MAX, in a ring … */
+    size_t call_at;   /* … of which this is the oldest */
 };
 
 static void
@@ -43,10 +54,10 @@ turns_release(struct turns *t)
         turn_totals_release(&t->models[i].totals);
     }
     buf_release(&t->shown);
-    buf_release(&t->whole);
     buf_release(&t->masked);
     buf_release(&t->name);
     buf_release(&t->call);
+    buf_release(&t->calls);
 }
 
 static int
@@ -111,14 +122,10 @@ put_usage(struct turns *t)
 
 /* -- rows -- */
 
-static const char *
-role_of(const struct turn_event *e)
+static bool
+is_of_tool(const struct turn_event *e)
 {
-    if (e->type == TURN_TEXT)
-        return e->is_user ? "user" : "assistant";
-    if (e->type == TURN_THINKING || e->type == TURN_TOOL_CALL)
-        return "assistant";
-    return e->type == TURN_TOOL_RESULT ? "tool" : NULL;
+    return e->type == TURN_TOOL_CALL || e->type == TURN_TOOL_RESULT;
 }
 
 /* NULL for nothing. */
@@ -148,13 +155,13 @@ static int
 put_row(struct turns *t, const struct turn_event *e, const struct turn_stamp *at,
         uint64_t number)
 {
-    bool has_call = e->type == TURN_TOOL_CALL || e->type == TURN_TOOL_RESULT;
+    bool has_call = is_of_tool(e);
     struct store_turn row = {
         .number = number,
         .ts_ns = at->ts_ns,
         .iteration = at->iteration,
         .type = turn_type_name(e->type),
-        .role = role_of(e),
+        .role = turn_role_name(turn_role_of(e)),
         .text_bytes = e->text.n + e->json.n,
         .has_failed = e->is_error || e->type == TURN_ERROR,
     };
@@ -167,68 +174,89 @@ put_row(struct turns *t, const struct turn_event *e, const struct turn_stamp *at
     return r || e->type != TURN_ARTIFACT ? r : put_artifact(t, &row, e->text);
 }
 
-/* -- text that was not shown -- */
+/* -- whose tool -- */
 
 static int
-show(struct turns *t, const struct turn_event *e, bool is_whole, struct buf *ret)
+remember_call(struct turns *t, struct view id, struct view tool)
 {
-    const struct turn_show opt = { .is_verbose = is_whole, .is_whole = is_whole };
-    buf_clear(ret);
-    buf_clear(&t->masked);
-    t->masked.ceiling = ret->ceiling = EVENT_TEXT_MAX;
-    int r = turn_show(e, &opt, &t->masked);
-    return r < 0 ? r : redact_text(t->f->redact, t->masked.p, t->masked.n, ret);
+    if (!id.n || id.n > CALL_ID_MAX || !tool.n)
+        return 0;
+    struct call c = { .id_size = id.n, .tool_size = label_tool(tool).n };
+    memcpy(c.id, id.p, c.id_size);
+    memcpy(c.tool, tool.p, c.tool_size);
+    if (t->calls.n < CALLS_MAX * sizeof(c))
+        return buf_append(&t->calls, &c, sizeof(c));
+    memcpy(t->calls.p + t->call_at * sizeof(c), &c, sizeof(c));
+    t->call_at = (t->call_at + 1) % CALLS_MAX;
+    return 0;
 }
 
-/* Behind the lines that both begin with. */
 static struct view
-unseen(const struct turns *t)
+tool_of_call(const struct turns *t, struct view id)
 {
-    size_t same = 0, line = 0;
-    while (same < t->shown.n && same < t->whole.n && t->shown.p[same] == t->whole.p[same])
-        if (t->shown.p[same++] == '\n')
-            line = same;
-    return (struct view){ t->whole.p + line, t->whole.n - line };
+    const struct call *calls = (const void *)t->calls.p;
+    for (size_t i = t->calls.n / sizeof(*calls); id.n && i-- > 0;)
+        if (calls[i].id_size == id.n && !memcmp(calls[i].id, id.p, id.n))
+            return (struct view){ (const uint8_t *)calls[i].tool, calls[i].tool_size };
+    return (struct view){ 0 };
 }
 
+/* The tool of a call or a result; empty: none, or not known. */
 static int
-put_lines(struct turns *t, struct view text, const struct piece_row *row)
+find_tool(struct turns *t, const struct turn_event *e, struct view *ret)
 {
-    int r = 0;
-    while (!r && text.n) {
-        const uint8_t *end = memchr(text.p, '\n', text.n);
-        size_t n = end ? (size_t)(end - text.p) : text.n;
-        if (n)
-            r = fill_text(t->f, row, (struct view){ text.p, n }, false);
-        t->f->done.lines += n > 0;
-        t->f->done.text_bytes += n;
-        text = (struct view){ text.p + n + (end != NULL), text.n - n - (end != NULL) };
-    }
-    return r;
-}
-
-static int
-put_unseen(struct turns *t, const struct turn_event *e, const struct turn_stamp *at,
-           uint64_t number)
-{
-    if (e->type == TURN_USAGE || e->type == TURN_EXIT)
-        return 0; /* numbers, which have columns of their own */
-    int r = show(t, e, false, &t->shown);
-    if (!r)
-        r = show(t, e, true, &t->whole);
-    if (r == ERR_LIMIT)
+    const char *name;
+    *ret = (struct view){ 0 };
+    if (!is_of_tool(e))
         return 0;
+    int r = mask(t, e->name, &t->name, &name);
     if (r < 0)
+        return r;
+    *ret = (struct view){ t->name.p, t->name.n };
+    if (e->type == TURN_TOOL_CALL)
+        return remember_call(t, e->id, *ret);
+    if (!ret->n)
+        *ret = tool_of_call(t, e->id);
+    return 0;
+}
+
+/* -- texts -- */
+
+static int
+show(struct turns *t, const struct turn_event *e, const struct turn_show *opt)
+{
+    buf_clear(&t->shown);
+    buf_clear(&t->masked);
+    t->masked.ceiling = t->shown.ceiling = EVENT_TEXT_MAX;
+    int r = turn_show(e, opt, &t->masked);
+    return r < 0 ? r : redact_text(t->f->redact, t->masked.p, t->masked.n, &t->shown);
+}
+
+static bool
+has_text(const struct turn_event *e)
+{
+    return e->type != TURN_USAGE && e->type != TURN_EXIT; /* they have columns */
+}
+
+static int
+put_text(struct turns *t, const struct turn_event *e, const struct turn_stamp *at,
+         uint64_t number)
+{
+    static const struct turn_show whole = { .is_verbose = true, .is_whole = true };
+    struct label label = { .type = e->type, .role = turn_role_of(e) };
+    int r = find_tool(t, e, &label.tool);
+    if (!r && has_text(e))
+        r = show(t, e, &whole);
+    if (r < 0 && r != ERR_LIMIT)
         return cannot_keep(t, r);
-    struct view rest = unseen(t);
-    if (!rest.n || rest.n > UNSEEN_MAX - t->unseen)
+    if (r == ERR_LIMIT || !has_text(e) || t->shown.n > TEXT_MAX - t->text_bytes)
         return 0;
-    t->unseen += rest.n;
-    for (uint8_t *p = t->whole.p;
-         (p = memchr(p, '\t', (size_t)(t->whole.p + t->whole.n - p)));)
+    t->text_bytes += t->shown.n;
+    for (uint8_t *p = t->shown.p;
+         (p = memchr(p, '\t', (size_t)(t->shown.p + t->shown.n - p)));)
         *p = ' '; /* no line of a terminal has one */
-    const struct piece_row row = { .index = PIECE_TURN | number, .ts_ns = at->ts_ns };
-    return put_lines(t, rest, &row);
+    const struct piece_row row = { .index = number, .ts_ns = at->ts_ns };
+    return fill_each_line(t->f, &row, &label, (struct view){ t->shown.p, t->shown.n });
 }
 
 /* A library_turn_fn. */
@@ -244,7 +272,9 @@ take_turn(void *ctx, const struct turn_event *e, const struct turn_stamp *at,
     if (!r && number <= ROWS_MAX)
         r = put_row(t, e, at, number);
     if (!r)
-        r = put_unseen(t, e, at, number);
+        r = fill_held(t->f, at->ts_ns);
+    if (!r)
+        r = put_text(t, e, at, number);
     t->has_failed = r < 0;
     return r;
 }
@@ -262,5 +292,40 @@ fill_turns(struct fill *f, const char *path, uint64_t *ret_unread)
         return t.has_failed ? r : cannot_keep(&t, r);
     *ret_unread += r < 0;
     r = put_usage(&t);
-    return r < 0 ? r : fill_end_piece(f);
+    return r < 0 ? r : fill_held(f, UINT64_MAX);
+}
+
+/* -- what was on the screen -- */
+
+static int
+add_shown(struct turns *t, const struct turn_event *e, bool is_verbose)
+{
+    const struct turn_show opt = { .is_verbose = is_verbose };
+    int r = show(t, e, &opt);
+    if (r == ERR_LIMIT)
+        return 0;
+    return r < 0 ? r : said_add(t->f->said, (struct view){ t->shown.p, t->shown.n });
+}
+
+/* A library_turn_fn. What is only shown to the verbose is among it: whether it was, the
+ * recording alone tells. */
+static int
+take_shown(void *ctx, const struct turn_event *e, const struct turn_stamp *at,
+           uint64_t number)
+{
+    struct turns *t = ctx;
+    (void)at, (void)number;
+    int r = has_text(e) ? add_shown(t, e, true) : 0;
+    return r || e->type != TURN_SESSION ? r : add_shown(t, e, false);
+}
+
+/* What the disk does not give is told when it is read for the second time. */
+int
+fill_said(struct fill *f, const char *path)
+{
+    AUTO(turns) t = { .f = f };
+    int r = said_new(&f->said);
+    if (!r)
+        r = library_turns_read(path, take_shown, &t, NULL);
+    return r == -ENOMEM ? cannot_keep(&t, r) : 0;
 }

@@ -62,6 +62,14 @@ put_word(uint8_t *to, uint32_t gram)
 }
 
 int
+grams_word(uint32_t gram, struct buf *ret)
+{
+    uint8_t word[WORD_BYTES];
+    put_word(word, gram);
+    return buf_append(ret, word, sizeof(word));
+}
+
+int
 grams_words(struct grams *g, struct view text, struct buf *ret)
 {
     size_t count = text.n < GRAM_BYTES ? 0 : text.n - GRAM_BYTES + 1;

@@ -27,4 +27,7 @@ int grams_words(struct grams *g, struct view text, struct buf *ret);
  * for less than three bytes. */
 int grams_asked(struct view text, struct buf *ret);
 
+/* Appends one word that is given as a number of GRAM_BYTES bytes. */
+int grams_word(uint32_t gram, struct buf *ret);
+
 #endif

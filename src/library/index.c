@@ -19,8 +19,6 @@
 #include "session/hold.h"
 #include "session/lines.h"
 
-enum { HOLD_WAIT_MS = LIBRARY_WAIT_LOOK_MS };
-
 int
 library_db_path(const char *home, struct buf *ret)
 {
@@ -128,16 +126,26 @@ learn(struct known *k, const char *home, const char *id, struct redact *redact,
 
 /* -- into the library -- */
 
+static int
+put_lines(struct fill *f, const struct known *k, const char *path)
+{
+    return k->has_tape ? fill_lines(f, &k->loaded, path) : 0;
+}
+
 /* A run's events are beside its recording. */
 static int
-put_turns(struct fill *f, struct known *k, struct err *err)
+put_run(struct fill *f, struct known *k, struct err *err)
 {
     AUTO(buf) path = { .ceiling = PATH_MAX };
     uint64_t unread = 0;
     int r = session_sibling_path(buf_str(&k->tape_path), SESSION_TURNS, &path);
     if (r < 0)
         return err_code(err, r, "cannot look into session '%s'", k->session.facts.id);
-    r = fill_turns(f, buf_str(&path), &unread);
+    r = fill_said(f, buf_str(&path));
+    if (!r)
+        r = put_lines(f, k, buf_str(&k->tape_path));
+    if (!r)
+        r = fill_turns(f, buf_str(&path), &unread);
     k->is_damaged |= unread > 0;
     return r;
 }
@@ -148,10 +156,12 @@ put_text(struct store *s, int64_t key, struct known *k, struct redact *redact,
 {
     AUTO(fill) f = { 0 };
     int r = fill_begin(&f, s, key, redact, err);
-    if (!r && k->has_tape)
-        r = fill_lines(&f, &k->loaded, buf_str(&k->tape_path));
     if (!r && is_run(&k->session.facts))
-        r = put_turns(&f, k, err);
+        r = put_run(&f, k, err);
+    else if (!r)
+        r = put_lines(&f, k, buf_str(&k->tape_path));
+    if (!r)
+        r = fill_moments(&f, &k->events);
     *ret = f.done;
     return r;
 }
@@ -168,8 +178,6 @@ put(struct store *s, struct known *k, struct redact *redact, struct library_inde
     int r = fill_remove(s, row->id, err);
     if (!r)
         r = store_session_put(s, row, &key, err);
-    if (!r)
-        r = fill_moments(s, key, &k->events, redact, err);
     if (!r)
         r = put_text(s, key, k, redact, ret, err);
     row->is_damaged = ret->is_damaged = k->is_damaged;
@@ -214,10 +222,13 @@ index_drop(struct store *s, const char *id, struct err *err)
 
 /* Nothing of it can be read: not now, and not by anybody who comes later. */
 static bool
-is_ruin(struct known *k)
+is_ruin(struct known *k, const char *home, const char *id)
 {
+    AUTO(buf) dir = { .ceiling = PATH_MAX };
     return k->has_tape && !k->loaded.records &&
-           library_is_ruin(buf_str(&k->tape_path), NULL) == 1;
+           library_is_ruin(buf_str(&k->tape_path), NULL) == 1 &&
+           buf_printf(&dir, "%s/sessions/%s", home, id) == 0 &&
+           !library_has_talk(buf_str(&dir));
 }
 
 static int
@@ -233,23 +244,39 @@ set_aside(struct store *s, const char *home, const char *id, struct library_inde
     return r;
 }
 
+/* Nothing of it is in the library then. */
+static int
+leave_out(struct store *s, const char *id, bool is_encrypted, bool *ret_is_store,
+          struct err *err)
+{
+    int r = index_drop(s, id, err);
+    *ret_is_store = r < 0;
+    if (r < 0)
+        return r;
+    return is_encrypted
+               ? err_set(err, ERR_MISSING,
+                         "session '%s' is encrypted: nothing of it is indexed", id)
+               : err_set(err, ERR_MISSING, "no session '%s'", id);
+}
+
 int
-index_session(struct store *s, const char *home, const char *id, struct redact *redact,
-              const struct tape_progress *progress, struct library_indexed *ret,
-              bool *ret_is_store, struct err *err)
+index_session(struct store *s, const char *home, const char *id, unsigned wait_ms,
+              struct redact *redact, const struct tape_progress *progress,
+              struct library_indexed *ret, bool *ret_is_store, struct err *err)
 {
     AUTO(known) k = { 0 };
     *ret_is_store = false;
-    int hold = session_hold(home, id, HOLD_WAIT_MS, err);
-    if (hold == ERR_MISSING) {
-        int dropped = index_drop(s, id, err);
-        *ret_is_store = dropped < 0;
-        return dropped < 0 ? dropped : err_set(err, ERR_MISSING, "no session '%s'", id);
-    }
+    int hold = session_hold(home, id, wait_ms, err);
+    if (hold == ERR_MISSING)
+        return leave_out(s, id, false, ret_is_store, err);
     if (hold < 0)
         return hold;
+    if (session_folder_is_encrypted(home, id)) {
+        close(hold);
+        return leave_out(s, id, true, ret_is_store, err);
+    }
     int r = learn(&k, home, id, redact, progress, err);
-    if (!r && is_ruin(&k)) {
+    if (!r && is_ruin(&k, home, id)) {
         r = set_aside(s, home, id, ret, ret_is_store, err);
     } else if (!r) {
         r = change(s, &k, redact, ret, err);
@@ -260,12 +287,12 @@ index_session(struct store *s, const char *home, const char *id, struct redact *
 }
 
 int
-library_index(struct store *s, const char *home, const char *id, struct redact *redact,
-              const struct tape_progress *progress, struct library_indexed *ret,
-              struct err *err)
+library_index(struct store *s, const char *home, const char *id, unsigned wait_ms,
+              struct redact *redact, const struct tape_progress *progress,
+              struct library_indexed *ret, struct err *err)
 {
     bool is_store;
-    return index_session(s, home, id, redact, progress, ret, &is_store, err);
+    return index_session(s, home, id, wait_ms, redact, progress, ret, &is_store, err);
 }
 
 int

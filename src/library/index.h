@@ -32,9 +32,10 @@ enum {
 int library_db_path(const char *home, struct buf *ret);
 
 /* The session of that id in sessions/: into s, in one change of its own, whether it is
- * there already or not. ERR_BUSY: it is being worked on; ERR_MISSING: it is not there
- * (any more), and not in the index either, now. */
-int library_index(struct store *s, const char *home, const char *id,
+ * there already or not. ERR_BUSY: it is being worked on, for longer than wait_ms;
+ * ERR_MISSING: it is not there (any more), or encrypted, and not in the index either,
+ * now. */
+int library_index(struct store *s, const char *home, const char *id, unsigned wait_ms,
                   struct redact *redact, const struct tape_progress *progress,
                   struct library_indexed *ret, struct err *err);
 /* Out of the index, and nothing else; where there is no library, nothing. */
@@ -52,9 +53,10 @@ typedef void (*library_each_fn)(void *ctx, const char *id, int r,
                                 const struct library_indexed *done, const struct err *err,
                                 size_t at, size_t count);
 /* All of that: what is gone is taken out, what is missing put in. A session that fails
- * does not stop the others. */
-int library_index_pending(struct store *s, const char *home, struct redact *redact,
-                          library_each_fn each, void *ctx, struct err *err);
+ * does not stop the others; for each that somebody is at, up to wait_ms are waited. */
+int library_index_pending(struct store *s, const char *home, unsigned wait_ms,
+                          struct redact *redact, library_each_fn each, void *ctx,
+                          struct err *err);
 /* Everything anew, into a new file, swapped in when it is whole. A session that fails
  * does not stop the others. */
 int library_reindex(const char *home, struct redact *redact, library_each_fn each,

@@ -16,6 +16,7 @@
 
 #include "base/ascii.h"
 #include "library/literal_priv.h"
+#include "library/search.h"
 
 enum {
     MATCH_LIMIT = 1000000, /* steps in one line */
@@ -296,4 +297,13 @@ pattern_next(struct pattern *p, struct pattern_hit *ret)
             return ERR_LIMIT;
     }
     return 0;
+}
+
+void
+library_pcre2_version(struct buf *out)
+{
+    char text[64] = "";
+    if (pcre2_config(PCRE2_CONFIG_VERSION, NULL) < (int)sizeof(text))
+        pcre2_config(PCRE2_CONFIG_VERSION, text);
+    buf_puts(out, text);
 }

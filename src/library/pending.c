@@ -6,6 +6,14 @@
 #include "library/index_priv.h"
 #include "session/folder.h"
 
+/* What is encrypted is in no index. */
+static bool
+is_to_index(const char *home, const char *id)
+{
+    return session_folder_exists(home, "sessions", id) &&
+           !session_folder_is_encrypted(home, id);
+}
+
 /* Both are sorted. */
 static int
 compare(const struct buf *there, const struct buf *known, const char *home,
@@ -17,7 +25,7 @@ compare(const struct buf *there, const struct buf *known, const char *home,
         int order = i == n ? 1 : k == m ? -1 : strcmp(ids_at(there, i), ids_at(known, k));
         if (order > 0)
             r = buf_append(ret_gone, ids_at(known, k), IDS_STEP);
-        else if (order < 0 && session_folder_exists(home, "sessions", ids_at(there, i)))
+        else if (order < 0 && is_to_index(home, ids_at(there, i)))
             r = buf_append(ret_missing, ids_at(there, i), IDS_STEP);
         i += order <= 0;
         k += order >= 0;
@@ -44,7 +52,7 @@ library_pending(struct store *s, const char *home, struct buf *ret_missing,
 }
 
 int
-index_list(struct store *s, const char *home, const struct buf *ids,
+index_list(struct store *s, const char *home, const struct buf *ids, unsigned wait_ms,
            struct redact *redact, library_each_fn each, void *ctx, struct err *err)
 {
     size_t count = ids_count(ids);
@@ -52,8 +60,8 @@ index_list(struct store *s, const char *home, const struct buf *ids,
         struct library_indexed done = { 0 };
         struct err own = { 0 };
         bool is_store;
-        int r = index_session(s, home, ids_at(ids, i), redact, NULL, &done, &is_store,
-                              &own);
+        int r = index_session(s, home, ids_at(ids, i), wait_ms, redact, NULL, &done,
+                              &is_store, &own);
         if (r < 0 && is_store)
             return err_set(err, r, "%s", own.text);
         if (r != ERR_MISSING && each) /* that was deleted meanwhile */
@@ -63,8 +71,9 @@ index_list(struct store *s, const char *home, const struct buf *ids,
 }
 
 int
-library_index_pending(struct store *s, const char *home, struct redact *redact,
-                      library_each_fn each, void *ctx, struct err *err)
+library_index_pending(struct store *s, const char *home, unsigned wait_ms,
+                      struct redact *redact, library_each_fn each, void *ctx,
+                      struct err *err)
 {
     AUTO(buf) missing = { 0 };
     AUTO(buf) gone = { 0 };
@@ -74,5 +83,5 @@ library_index_pending(struct store *s, const char *home, struct redact *redact,
     int r = library_pending(s, home, &missing, &gone, err);
     for (size_t i = 0; !r && i < ids_count(&gone); i++)
         r = index_drop(s, ids_at(&gone, i), err);
-    return r < 0 ? r : index_list(s, home, &missing, redact, each, ctx, err);
+    return r < 0 ? r : index_list(s, home, &missing, wait_ms, redact, each, ctx, err);
 }

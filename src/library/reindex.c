@@ -17,11 +17,12 @@
 #include "library/ids_priv.h"
 #include "library/index_priv.h"
 #include "session/hold.h"
+#include "session/lines.h"
 
 /* What a session's files were like. */
 struct stamp {
     dev_t dev;
-    ino_t folder, tape, meta;
+    ino_t folder, tape, meta, turns;
     struct timespec tape_time, meta_time;
 };
 
@@ -63,6 +64,8 @@ stamp_of(const char *home, const char *id)
         stamp.meta = st.st_ino;
         stamp.meta_time = st.st_mtim;
     }
+    if (look(home, id, "/session." SESSION_TURNS, &st))
+        stamp.turns = st.st_ino;
     return stamp;
 }
 
@@ -76,7 +79,8 @@ static bool
 is_same(const struct stamp *a, const struct stamp *b)
 {
     return a->dev == b->dev && a->folder == b->folder && a->tape == b->tape &&
-           a->meta == b->meta && is_same_time(a->tape_time, b->tape_time) &&
+           a->meta == b->meta && a->turns == b->turns &&
+           is_same_time(a->tape_time, b->tape_time) &&
            is_same_time(a->meta_time, b->meta_time);
 }
 
@@ -137,7 +141,7 @@ library_reindex(const char *home, struct redact *redact, library_each_fn each, v
         return r;
     r = note_stamps(&re, err);
     if (!r)
-        r = index_list(s, home, &re.ids, redact, each, ctx, err);
+        r = index_list(s, home, &re.ids, LIBRARY_WAIT_LOOK_MS, redact, each, ctx, err);
     if (!r)
         r = store_claim(s, buf_str(&path), LIBRARY_WAIT_INDEX_MS, err);
     if (!r)
@@ -151,7 +155,7 @@ library_reindex(const char *home, struct redact *redact, library_each_fn each, v
         r = store_open(&s, buf_str(&path), STORE_WRITE, LIBRARY_WAIT_INDEX_MS, err);
     if (r < 0)
         return r;
-    r = library_index_pending(s, home, redact, NULL, NULL, err);
+    r = library_index_pending(s, home, LIBRARY_WAIT_LOOK_MS, redact, NULL, NULL, err);
     store_close(s);
     return r;
 }

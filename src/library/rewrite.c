@@ -334,7 +334,8 @@ put_back(struct rewrite *w, struct err *err)
 {
     struct library_indexed ignored;
     struct err why;
-    int r = library_index(w->store, w->home, w->id, w->rw->redact, NULL, &ignored, err);
+    int r = library_index(w->store, w->home, w->id, LIBRARY_WAIT_LOOK_MS, w->rw->redact,
+                          NULL, &ignored, err);
     if (r == ERR_BUSY)
         r = 0;
     int scrubbed = store_scrub(w->store, &why);

@@ -3,8 +3,8 @@
  * search.c -- a text in all sessions that are indexed.
  *
  * The index of words names the pieces that may hold it, the newest first; each is
- * unpacked and looked through. What has no word of three bytes is looked for in all of
- * them.
+ * unpacked and looked through, and of what is found there that is told which is a row of
+ * what was asked for. What has no word of three bytes is looked for in all of them.
  */
 #include "library/search.h"
 
@@ -31,17 +31,46 @@ struct walk {
     struct err *err;
 };
 
+static bool
+is_asked_for(const struct library_search *s, const struct label *label)
+{
+    switch (s->in) {
+    case LIBRARY_IN_ALL:
+        return label->kind != LABEL_SHOWN;
+    case LIBRARY_IN_TERMINAL:
+        return label->kind == LABEL_LINE || label->kind == LABEL_SHOWN;
+    case LIBRARY_IN_TURNS:
+        break;
+    }
+    return label->kind == LABEL_TURN && (!s->role || s->role == label->role) &&
+           (!s->tool.n || label_is_tool(label_tool(s->tool), label->tool));
+}
+
+static enum library_hit_kind
+kind_of(const struct label *label)
+{
+    return label->kind == LABEL_TURN          ? LIBRARY_HIT_TURN
+           : label->kind == LABEL_INSTRUCTION ? LIBRARY_HIT_INSTRUCTION
+                                              : LIBRARY_HIT_LINE;
+}
+
 static int
 hand_over(struct walk *w, const struct pattern_hit *found)
 {
     struct piece_row row = piece_row_at(&w->piece, found->start);
-    bool is_turn = row.index & PIECE_TURN;
+    const struct label label = piece_label_of(&w->piece, &row);
+    if (!is_asked_for(w->search, &label))
+        return 1;
+    bool is_turn = label.kind == LABEL_TURN;
     const struct library_hit hit = {
         .id = w->id,
-        .turn = is_turn ? row.index & ~PIECE_TURN : 0,
-        .index = is_turn ? 0 : row.index,
+        .kind = kind_of(&label),
+        .index = row.index,
         .write_byte = row.write_byte,
         .ts_ns = row.ts_ns,
+        .type = is_turn ? turn_type_name(label.type) : NULL,
+        .role = is_turn ? turn_role_name(label.role) : NULL,
+        .tool = label.tool,
         .line = { w->piece.text.p + found->line, found->line_end - found->line },
         .start = found->start - found->line,
         .end = found->end - found->line,
@@ -126,13 +155,18 @@ static int
 walk_pieces(struct walk *w, struct store *s, struct err *err)
 {
     AUTO(buf) words = { 0 };
+    const struct library_search *asked = w->search;
     int r = grams_asked(pattern_literal(w->pattern), &words);
+    if (!r)
+        r = labels_asked(asked->in, asked->role, asked->tool, &words);
     if (r < 0)
         return err_code(err, r, "cannot search");
     const struct store_search search = {
         .words = { words.p, words.n },
-        .id = w->search->id,
-        .since_ns = w->search->since_ns,
+        .id = asked->id,
+        .since_ns = asked->since_ns,
+        .agent = asked->agent,
+        .role = asked->session_role,
     };
     r = store_pieces(s, &search, take_piece, w, err);
     return r == ERR_MISSING && search.id ? 0 : r; /* that session is not indexed */

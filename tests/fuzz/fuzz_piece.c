@@ -2,6 +2,7 @@
 /* Any bytes are a piece or a damaged one; one that is, is the same after it was packed
  * and unpacked; so is one that is made of these bytes as rows. */
 #include "fuzz/fuzz.h"
+#include "library/grams_priv.h"
 #include "library/piece_priv.h"
 
 static void
@@ -13,8 +14,23 @@ check_same(const struct piece *a, const struct piece *b)
     for (size_t at = 0; at < a->text.n; at++) {
         struct piece_row x = piece_row_at(a, at), y = piece_row_at(b, at);
         CHECK(x.start <= at && x.start == y.start && x.index == y.index &&
-              x.write_byte == y.write_byte && x.ts_ns == y.ts_ns);
+              x.write_byte == y.write_byte && x.ts_ns == y.ts_ns && x.label == y.label);
+        struct label l = piece_label_of(a, &x), m = piece_label_of(b, &y);
+        CHECK(l.kind == m.kind && l.type == m.type && l.role == m.role);
+        CHECK(l.tool.n == m.tool.n &&
+              (!l.tool.n || !memcmp(l.tool.p, m.tool.p, l.tool.n)));
     }
+}
+
+/* What is taken out of the index is what was put there. */
+static void
+check_words(const struct piece *a, const struct piece *b)
+{
+    AUTO(buf) before = { 0 }, after = { 0 };
+    static struct grams *grams;
+    CHECK(grams || !grams_new(&grams));
+    CHECK(!piece_words(a, grams, &before) && !piece_words(b, grams, &after));
+    CHECK(before.n == after.n && (!before.n || !memcmp(before.p, after.p, before.n)));
 }
 
 static void
@@ -27,6 +43,7 @@ check_round(struct piece *p)
     if (r == 0) {
         CHECK(piece_unpack((struct view){ packed.p, packed.n }, &back) == 0);
         check_same(p, &back);
+        check_words(p, &back);
     }
 }
 
@@ -43,8 +60,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t at = 0; at < in.n && !piece_is_full(&p);) {
         size_t n = in.p[at] % 32, rest = in.n - at - 1;
         n = n < rest ? n : rest;
-        const struct piece_row row = { at, in.p[at] * UINT64_C(0x123456789abcdef), ~at,
-                                       0 };
+        struct piece_row row = { at, in.p[at] * UINT64_C(0x123456789abcdef), ~at, 0, 0 };
+        const struct label label = {
+            LABEL_TURN, in.p[at] % TURN_TYPES, in.p[at] % 4, { in.p + at + 1, n }
+        };
+        int number = in.p[at] & 64 ? piece_label(&p, &label) : in.p[at] >> 7;
+        CHECK(number >= 0 || number == ERR_LIMIT);
+        row.label = number < 0 ? LABEL_LINE : (uint32_t)number;
         CHECK(piece_add(&p, &row, (struct view){ in.p + at + 1, n }, in.p[at] & 32) == 0);
         at += n + 1;
     }

@@ -70,7 +70,7 @@ put_piece(struct text *t)
     CHECK(!piece_pack(&t->piece, &packed));
     struct view text = { t->piece.text.p, t->piece.text.n };
     CHECK(!buf_append(&t->all, text.p, text.n));
-    CHECK(!grams_words(grams, text, &words));
+    CHECK(!piece_words(&t->piece, grams, &words));
     const struct store_piece piece = { .key = t->key,
                                        .number = t->number++,
                                        .packed = { packed.p, packed.n } };

@@ -5,6 +5,7 @@
 
 #include "library/grams_priv.h"
 #include "library/piece_priv.h"
+#include "library/said_priv.h"
 #include "support/kit.h"
 #include "support/rng.h"
 
@@ -115,6 +116,7 @@ assert_same(const struct piece *a, const struct piece *b)
         assert_int_equal(x.write_byte, y.write_byte);
         assert_int_equal(x.ts_ns, y.ts_ns);
         assert_int_equal(x.start, y.start);
+        assert_int_equal(x.label, y.label);
     }
 }
 
@@ -164,6 +166,129 @@ what_is_packed_is_unpacked(void **state)
     assert_true(packed.n < p.text.n);
 }
 
+static uint32_t
+add_turn(struct piece *p, enum turn_type type, enum turn_role role, const char *tool)
+{
+    const struct label label = { LABEL_TURN, type, role, text_view(tool) };
+    int number = piece_label(p, &label);
+    assert_true(number >= LABEL_TURN);
+    const struct piece_row row = { .index = 3, .label = (uint32_t)number };
+    assert_int_equal(piece_add(p, &row, text_view("text"), false), 0);
+    return row.label;
+}
+
+static bool
+has_words(const struct piece *p, enum library_in in, enum turn_role role,
+          const char *tool)
+{
+    AUTO(buf) asked = { 0 };
+    AUTO(buf) words = { 0 };
+    struct grams *g;
+    bool has_all = true;
+    assert_int_equal(grams_new(&g), 0);
+    assert_int_equal(labels_asked(in, role, text_view(tool), &asked), 0);
+    assert_int_equal(piece_words(p, g, &words), 0);
+    for (size_t at = 0; at < asked.n; at += 7)
+        has_all = has_all && memmem(words.p, words.n, asked.p + at, 7);
+    grams_free(g);
+    return has_all;
+}
+
+static void
+rows_have_labels_and_are_found_by_them(void **state)
+{
+    (void)state;
+    AUTO(piece) p = { 0 };
+    AUTO(piece) back = { 0 };
+    AUTO(buf) packed = { 0 };
+    uint32_t call = add_turn(&p, TURN_TOOL_CALL, TURN_ASSISTANT, "Bash");
+    uint32_t result = add_turn(&p, TURN_TOOL_RESULT, TURN_TOOL, "Bash");
+    assert_int_equal(add_turn(&p, TURN_TOOL_CALL, TURN_ASSISTANT, "Bash"), call);
+    assert_int_not_equal(call, result);
+    assert_int_not_equal(add_turn(&p, TURN_TOOL_CALL, TURN_ASSISTANT, "bash"), call);
+    assert_false(has_words(&p, LIBRARY_IN_TERMINAL, TURN_NOBODY, ""));
+    add(&p, 1, "a row", false);
+    assert_int_equal(piece_pack(&p, &packed), 0);
+    assert_int_equal(piece_unpack(view_of(&packed), &back), 0);
+    assert_same(&p, &back);
+    struct piece_row row = piece_row_at(&back, 5);
+    struct label label = piece_label_of(&back, &row);
+    assert_int_equal(label.type, TURN_TOOL_RESULT);
+    assert_int_equal(label.role, TURN_TOOL);
+    assert_memory_equal(label.tool.p, "Bash", label.tool.n);
+    assert_int_equal(label.tool.n, 4);
+    assert_true(has_words(&back, LIBRARY_IN_TERMINAL, TURN_NOBODY, ""));
+    assert_true(has_words(&back, LIBRARY_IN_TURNS, TURN_TOOL, "BASH"));
+    assert_false(has_words(&back, LIBRARY_IN_TURNS, TURN_USER, ""));
+    assert_false(has_words(&back, LIBRARY_IN_TURNS, TURN_NOBODY, "Read"));
+}
+
+static void
+a_piece_has_so_many_labels_and_names_of_tools_so_many_bytes(void **state)
+{
+    (void)state;
+    AUTO(piece) p = { 0 };
+    char name[LABEL_TOOL_MAX + 100];
+    memset(name, 'x', sizeof(name));
+    struct label label = { LABEL_TURN,
+                           TURN_TOOL_CALL,
+                           TURN_ASSISTANT,
+                           { (const uint8_t *)name, sizeof(name) } };
+    for (int i = 0; i < LABELS_MAX; i++) {
+        name[0] = (char)('!' + i);
+        assert_int_equal(piece_label(&p, &label), LABEL_TURN + i);
+    }
+    assert_int_equal(piece_label(&p, &label), LABEL_TURN + LABELS_MAX - 1);
+    name[0] = ' ';
+    assert_int_equal(piece_label(&p, &label), ERR_LIMIT);
+    const struct piece_row row = { .label = LABEL_TURN };
+    assert_int_equal(piece_label_of(&p, &row).tool.n, LABEL_TOOL_MAX);
+    assert_int_equal(label_tool(text_view("short")).n, 5);
+    name[LABEL_TOOL_MAX - 1] = '\xc3', name[LABEL_TOOL_MAX] = '\xa4'; /* not half of it */
+    assert_int_equal(label_tool(label.tool).n, LABEL_TOOL_MAX - 1);
+}
+
+/* -- what was said -- */
+
+static bool
+is_said(const struct said *s, const char *text)
+{
+    struct said_line line = said_begin();
+    said_more(&line, text_view(text));
+    return said_has(s, &line);
+}
+
+static void
+a_line_is_known_again_but_for_its_blanks(void **state)
+{
+    (void)state;
+    struct said *s;
+    char text[32];
+    assert_int_equal(said_new(&s), 0);
+    assert_false(is_said(s, "x"));
+    assert_int_equal(said_add(s, text_view("  one\ttwo\n\n \nlast")), 0);
+    assert_true(is_said(s, "one two"));
+    assert_true(is_said(s, "  one      two  "));
+    assert_true(is_said(s, "last"));
+    assert_false(is_said(s, "onetwo"));
+    assert_false(is_said(s, "one two last"));
+    assert_false(is_said(s, ""));
+    assert_false(is_said(s, " "));
+    for (int i = 0; i < 20000; i++) {
+        snprintf(text, sizeof(text), "line %d", i);
+        assert_false(is_said(s, text));
+        assert_int_equal(said_add(s, text_view(text)), 0);
+        assert_true(is_said(s, text));
+    }
+    struct said_line line = said_begin(); /* however it is cut */
+    said_more(&line, text_view("one "));
+    said_more(&line, text_view(" "));
+    said_more(&line, text_view("t"));
+    said_more(&line, text_view("wo "));
+    assert_true(said_has(s, &line));
+    said_free(s);
+}
+
 static void
 a_piece_is_full_where_a_line_ends(void **state)
 {
@@ -210,6 +335,8 @@ a_cut_or_flipped_piece_is_damaged_or_one(void **state)
     AUTO(buf) packed = { 0 };
     for (uint64_t i = 0; i < 12; i++)
         add(&p, i, i % 2 ? "abcdefgh" : "0123", i % 5 == 0);
+    add_turn(&p, TURN_TOOL_CALL, TURN_ASSISTANT, "Bash");
+    add_turn(&p, TURN_TEXT, TURN_USER, "");
     assert_int_equal(piece_pack(&p, &packed), 0);
     for (size_t n = 0; n < packed.n; n++)
         assert_int_equal(piece_unpack((struct view){ packed.p, n }, &back), ERR_DAMAGED);
@@ -245,6 +372,9 @@ main(void)
         cmocka_unit_test(a_long_question_is_asked_by_words_from_all_of_it),
         cmocka_unit_test(rows_that_wrap_are_one_line_and_keep_their_places),
         cmocka_unit_test(what_is_packed_is_unpacked),
+        cmocka_unit_test(rows_have_labels_and_are_found_by_them),
+        cmocka_unit_test(a_piece_has_so_many_labels_and_names_of_tools_so_many_bytes),
+        cmocka_unit_test(a_line_is_known_again_but_for_its_blanks),
         cmocka_unit_test(a_piece_is_full_where_a_line_ends),
         cmocka_unit_test(a_cut_or_flipped_piece_is_damaged_or_one),
         cmocka_unit_test(a_piece_that_claims_to_be_huge_is_damaged),
