@@ -22,8 +22,8 @@ follow(struct buf *path)
 }
 
 int
-cli_find(const struct cli_command *self, struct library_found *ret, const char *what,
-         struct err *err)
+cli_find_any(const struct cli_command *self, struct library_found *ret, const char *what,
+             struct err *err)
 {
     struct library_found f;
     int r = library_find(&f, what, err);
@@ -35,6 +35,23 @@ cli_find(const struct cli_command *self, struct library_found *ret, const char *
     if (r < 0) {
         library_found_release(&f);
         return err_code(err, r, "cannot open '%s'", what);
+    }
+    *ret = f;
+    return 0;
+}
+
+int
+cli_find(const struct cli_command *self, struct library_found *ret, const char *what,
+         struct err *err)
+{
+    struct library_found f = { 0 };
+    int r = cli_find_any(self, &f, what, err);
+    if (r < 0)
+        return r;
+    if (f.is_encrypted) {
+        r = library_refuse_encrypted(cli_called(what, f.id), err);
+        library_found_release(&f);
+        return r;
     }
     *ret = f;
     return 0;
@@ -73,8 +90,18 @@ cli_check_ended(const char *home, const struct library_found *f, const char *wha
                 struct err *err)
 {
     const char *called = cli_called(what, f->id);
+    AUTO(library_session) s = { 0 };
+    struct err ignored;
     if (!f->is_live || !session_folder_is_held(home, f->id))
         return 0;
+    bool is_read = library_session_read(&s, home, f->id, &ignored) == 0;
+    if (is_read && !s.is_held && !s.lost_pid)
+        return 0; /* somebody recovers it */
+    if (is_read && s.lost_pid)
+        return err_set(err, ERR_BUSY,
+                       "the recorder of session '%s' lives (process %d), but cannot be "
+                       "reached; it is left alone: end it ('kill %d') first",
+                       called, s.lost_pid, s.lost_pid);
     return err_set(err, ERR_BUSY, "session '%s' is being recorded; 'ahr stop %s' ends it",
                    called, called);
 }
@@ -119,4 +146,13 @@ cli_check_story(const char *name, const char *role, const char *task, struct err
     if (task && strlen(task) > TASK_MAX)
         return err_set(err, ERR_USAGE, "--task is longer than %d bytes", TASK_MAX);
     return cli_check_name(name, err);
+}
+
+void
+cli_say_lost(const struct cli_command *self, const struct library_session *s)
+{
+    cli_say(self,
+            "session %s: its recorder lives (process %d), but its socket is gone: it "
+            "cannot be reached, and is left alone",
+            s->facts.id, s->lost_pid);
 }

@@ -5,12 +5,17 @@
 
 #include "cli/command.h"
 #include "library/find.h"
+#include "library/session.h"
 
 /* library_find(); and for a link where the recording itself lies: its tails and segments
  * are beside it, not beside the link. Tells why the index was not used; self NULL: it
  * does not, for who goes on to use the index and fails for the same reason. */
 int cli_find(const struct cli_command *self, struct library_found *ret, const char *what,
              struct err *err);
+/* The same for those who do not read what is in it: cli_find() refuses one that is
+ * encrypted. */
+int cli_find_any(const struct cli_command *self, struct library_found *ret,
+                 const char *what, struct err *err);
 /* So much of an id will do for a person: the day, and the first part of the UUID. */
 enum { CLI_SHORT_ID = sizeof("2026-11-16-1a2b3c4d") - 1 };
 /* SESSION, given as an operand or by --session; NULL: neither. $AHR_SESSION, which is
@@ -27,6 +32,9 @@ int cli_check_ended(const char *home, const struct library_found *f, const char 
                     struct err *err);
 /* Is the session with this id being recorded? */
 bool cli_is_live(const char *id);
+
+/* Tells that its recorder lives, but cannot be reached. */
+void cli_say_lost(const struct cli_command *self, const struct library_session *s);
 
 /* Tells why the index was not used; nothing when there is none yet. */
 void cli_say_index(const struct cli_command *self, const struct err *why);

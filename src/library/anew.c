@@ -2,7 +2,6 @@
 /* anew.c -- a session's folder made anew, file by file; what each is by its name. */
 #include "library/anew_priv.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,19 +11,20 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/tree.h"
+#include "gz/pack.h"
+#include "gz/read.h"
 #include "tape/names.h"
 
-enum {
-    NAMES_MAX = 64 << 20, /* bytes of names in a folder */
-    TEXT_MAX = 1 << 30,   /* of a file that is read whole */
-};
+enum { TEXT_MAX = 1 << 30 }; /* of a file that is read whole */
 
 /* -- what a file is -- */
 
 enum kind {
     RECORDING,
     PART,    /* of the recording, whose new file has it */
-    SCRAP,   /* a recording, perhaps, that nobody reads: kept where it can be read */
+    SCRAP,   /* a recording, perhaps, that nobody reads, or a damaged archive: kept where
+                it can be read */
     DERIVED, /* made again from others, or of no use to anybody */
     TEXT,
     JSON,
@@ -48,6 +48,7 @@ static const struct {
     { "*.jsonl", JSON_LINES },
     { "*.jsonl.bad", JSON_LINES },
     { "host.log", TEXT },
+    { GZ_TEMP, DERIVED },
 };
 
 static bool
@@ -67,6 +68,8 @@ kind_of(const char *name)
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (is_called(name, kinds[i].name))
             return kinds[i].kind;
+    if (strstr(name, GZ_SUFFIX GZ_BAD))
+        return SCRAP;
     const char *suffix = strstr(name, ".ahr");
     if (!suffix)
         return BYTES;
@@ -212,37 +215,6 @@ make_file(struct anew *a, const char *name, struct err *err)
 
 /* -- all of them -- */
 
-static int
-by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Appends the names of the folder's files, NUL-terminated each. */
-static int
-list(struct anew *a, struct buf *names, size_t *ret_count)
-{
-    int fd = openat(a->from_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *d = fd < 0 ? NULL : fdopendir(fd);
-    int r = 0;
-    if (!d) {
-        r = -errno;
-        if (fd >= 0)
-            close(fd);
-        return r;
-    }
-    for (struct dirent *e; !r && (errno = 0, e = readdir(d));) {
-        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-            continue;
-        r = buf_append(names, e->d_name, strlen(e->d_name) + 1);
-        ++*ret_count;
-    }
-    if (!r && errno)
-        r = -errno;
-    closedir(d);
-    return r;
-}
-
 /* 1: a plain file. 0: what is left out without a loss. */
 static int
 judge(const struct anew *a, const char *name, struct err *err)
@@ -277,21 +249,12 @@ make_all(struct anew *a, char **names, size_t count, struct err *err)
 int
 anew_make(struct anew *a, struct err *err)
 {
-    AUTO(buf) names = { .ceiling = NAMES_MAX };
-    size_t count = 0;
+    AUTO(tree_names) names = { 0 };
     int r = scrub_new(&a->scrub, a->rw->secrets);
     if (!r)
-        r = list(a, &names, &count);
-    char **sorted = r < 0 ? NULL : calloc(count + 1, sizeof(*sorted));
-    if (!sorted)
-        return err_code(err, r < 0 ? r : -ENOMEM, "cannot list '%s'", a->from);
-    char *at = (char *)names.p;
-    for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
-        sorted[i] = at;
-    qsort(sorted, count, sizeof(*sorted), by_name);
-    r = make_all(a, sorted, count, err);
-    free(sorted);
-    return r;
+        r = tree_names(a->from_fd, &names);
+    return r < 0 ? err_code(err, r, "cannot list '%s'", a->from)
+                 : make_all(a, names.name, names.count, err);
 }
 
 void

@@ -2,7 +2,6 @@
 /* anew_run.c -- a run's folder in its project, file by file. */
 #include "library/anew_run_priv.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,7 +12,10 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/tree.h"
+#include "gz/read.h"
 #include "journal/iteration.h"
+#include "library/archive_priv.h"
 #include "library/scrub_priv.h"
 
 enum {
@@ -252,43 +254,36 @@ make_entry(struct run *r, int dir_fd, const char *name, unsigned depth, bool is_
         leave(r, "it is a link, and what it leads to is no part of the run");
     else if (S_ISDIR(st.st_mode))
         make_below(r, dir_fd, name, depth);
+    else if (strstr(name, GZ_SUFFIX GZ_BAD))
+        leave(r, "it is a damaged archive, and may hold anything: remove it");
     else if (S_ISREG(st.st_mode))
         make_file(r, dir_fd, name, is_copies && strcmp(name, "links.json") != 0);
     r->path.n = before;
     r->path.failed = 0;
 }
 
-/* The names are read before the first of them changes. */
-static int
-list(int dir_fd, struct buf *names)
-{
-    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *d = fd < 0 ? NULL : fdopendir(fd);
-    int e = d ? 0 : -errno;
-    if (!d && fd >= 0)
-        close(fd);
-    for (struct dirent *entry; d && !e && (errno = 0, entry = readdir(d));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            e = buf_append(names, entry->d_name, strlen(entry->d_name) + 1);
-    if (!e && errno)
-        e = -errno;
-    if (d)
-        closedir(d);
-    return e;
-}
-
 static void
 make_folder(struct run *r, int fd, unsigned depth, bool is_copies)
 {
-    AUTO(buf) names = { 0 };
-    int e = list(fd, &names);
+    AUTO(tree_names) names = { 0 };
+    int e = tree_names(fd, &names); /* before the first of them changes */
     if (e)
         leave_code(r, e);
-    const char *at = buf_str(&names), *end = at + names.n;
-    for (; !e && at < end; at += strlen(at) + 1)
-        make_entry(r, fd, at, depth, is_copies);
+    for (size_t i = 0; i < names.count; i++)
+        make_entry(r, fd, names.name[i], depth, is_copies);
     if (fsync(fd) < 0 && errno != EINVAL)
         leave_code(r, -errno);
+}
+
+/* What is archived is looked into as it was, and stays so. One that cannot be unpacked
+ * may hold anything. */
+static void
+unpack(struct run *r, int fd, const char *dir)
+{
+    struct archive a = { .is_undo = true, .tell = r->rw->tell, .ctx = r->rw->ctx };
+    archive_run(&a, fd, dir);
+    r->left += a.failed;
+    r->done->is_unpacked |= a.files > 0;
 }
 
 int
@@ -305,6 +300,7 @@ anew_run_make(const char *dir, int fd, const struct library_rewrite *rw,
         e = mask_name(&r, dir, &name, &in_name);
     if (e < 0)
         return err_code(err, e, "cannot mask what is in '%s'", dir);
+    unpack(&r, fd, dir);
     make_folder(&r, fd, 0, false);
     if (in_name.places)
         leave(&r, "its own path holds what is to be masked; rename it");

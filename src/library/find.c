@@ -8,12 +8,14 @@
  */
 #include "library/find.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
 
 #include "journal/project.h"
 #include "library/ids_priv.h"
 #include "library/index.h"
+#include "redact/redact.h"
 #include "session/folder.h"
 #include "session/home.h"
 #include "session/meta.h"
@@ -38,7 +40,14 @@ static bool
 is_folder(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool
+is_link(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
 /* -- a session by its id -- */
@@ -63,6 +72,11 @@ find_id(struct library_found *ret, const char *home, const char *id, struct err 
 {
     AUTO(buf) dir = { .ceiling = PATH_MAX };
     if (!locate(home, id, &dir, &ret->is_live)) {
+        if (!dir.failed && is_link(buf_str(&dir)))
+            return err_set(err, ERR_MISSING,
+                           "'%s' is a link: what it leads to is no session of this "
+                           "library, and is left alone",
+                           buf_str(&dir));
         buf_clear(&dir);
         if (buf_printf(&dir, "%s/damaged/%s", home, id) == 0 && is_folder(buf_str(&dir)))
             return err_set(err, ERR_MISSING,
@@ -76,7 +90,16 @@ find_id(struct library_found *ret, const char *home, const char *id, struct err 
     if (r < 0)
         return err_code(err, r, "cannot look into '%s'", buf_str(&dir));
     memcpy(ret->id, id, SESSION_ID_LEN + 1);
+    ret->is_encrypted = !ret->is_live && session_folder_is_encrypted(home, id);
     return 0;
+}
+
+int
+library_refuse_encrypted(const char *what, struct err *err)
+{
+    return err_set(err, -EACCES,
+                   "session '%s' is encrypted; 'ahr decrypt %s' makes it readable", what,
+                   what);
 }
 
 /* False when there are none that can be read. */
@@ -134,9 +157,6 @@ is_called(const struct newest *n, const char *name)
     return !n->name || (name && *name && !strcmp(name, n->name));
 }
 
-/* What a masked text has where the secret was. */
-#define MASK "[REDACTED:"
-
 /* A store_brief_fn. Gone ones do not count; a name that is masked there is told by the
  * files alone. */
 static int
@@ -146,7 +166,7 @@ look_at_row(void *ctx, const struct store_brief *row)
     size_t at = ids_set_find(&n->stored, row->id);
     if (at == SIZE_MAX)
         return 1;
-    if (n->name && row->name && strstr(row->name, MASK))
+    if (n->name && row->name && redact_has_mask(row->name, strlen(row->name)))
         n->stored.is_marked[at] = false;
     else if (is_called(n, row->name))
         consider(n, ids_at(n->stored.ids, at), row->started_at_ns);
@@ -181,7 +201,7 @@ look_at_rows(struct newest *n, struct store *store, struct err *why)
         return r;
     (void)ids_set_mark(&n->stored, &ids);
     if (n->name)
-        return store_briefs_named(store, n->name, MASK, look_at_row, n, why);
+        return store_briefs_named(store, n->name, REDACT_MASK, look_at_row, n, why);
     return find_day(n, day) ? store_briefs_of(store, day, look_at_row, n, why) : 0;
 }
 

@@ -23,6 +23,7 @@ struct library_found {
     struct buf meta_path;        /* empty: none known (a plain file) */
     char id[SESSION_ID_LEN + 1]; /* "": a plain file */
     bool is_live;                /* it lies in live/ */
+    bool is_encrypted;           /* there is nothing to read but that */
     struct err why; /* code < 0: the index was to be used and could not be, and why;
                        ERR_MISSING too */
 };
@@ -33,6 +34,9 @@ void library_found_release(struct library_found *f);
 int library_find(struct library_found *ret, const char *what, struct err *err);
 /* The same by the files alone: for a recorder, which never touches the index. */
 int library_find_by_files(struct library_found *ret, const char *what, struct err *err);
+
+/* What whoever wants to read an encrypted one is told; an error, in any case. */
+int library_refuse_encrypted(const char *what, struct err *err);
 
 /* The session of the run that is called so in the project around the current folder:
  * true, with its id. */

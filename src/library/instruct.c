@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "library/change_priv.h"
+#include "library/find.h"
 #include "library/index.h"
 #include "redact/own.h"
 #include "session/folder.h"
@@ -103,7 +104,10 @@ add_to_session(const char *home, const char *id, struct session_instruction *i,
     int hold = session_hold(home, id, LIBRARY_WAIT_MS, err);
     if (hold < 0)
         return hold;
-    r = forget(home, id, err);
+    if (session_folder_is_encrypted(home, id))
+        r = library_refuse_encrypted(id, err);
+    else
+        r = forget(home, id, err);
     if (!r)
         r = add(buf_str(&path), i, redact, err);
     close(hold);

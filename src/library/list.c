@@ -252,8 +252,9 @@ collect_waiting(struct listing *l)
     }
     for (size_t i = 0; !r && i < ids_count(&l->stored); i++)
         if (!l->set.is_marked[i] && is_stored(l->home, ids_at(&l->stored, i))) {
-            l->counts->unindexed++;
-            r = add_waiting(l, "sessions", ids_at(&l->stored, i));
+            const char *id = ids_at(&l->stored, i);
+            l->counts->unindexed += !session_folder_is_encrypted(l->home, id);
+            r = add_waiting(l, "sessions", id);
         }
     sort_waiting(l);
     return r;

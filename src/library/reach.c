@@ -11,6 +11,7 @@
 #include <limits.h>
 
 #include "library/ids_priv.h"
+#include "library/session.h"
 #include "session/folder.h"
 #include "session/home.h"
 #include "session/meta.h"
@@ -83,6 +84,8 @@ static int
 tell_end(struct library_found *f, const char *what, struct err *err)
 {
     struct session_facts facts = { 0 };
+    if (f->is_encrypted)
+        return library_refuse_encrypted(what, err);
     if (f->meta_path.n)
         (void)session_meta_read(buf_str(&f->meta_path), &facts, NULL);
     if (!*facts.status)
@@ -90,6 +93,21 @@ tell_end(struct library_found *f, const char *what, struct err *err)
     return err_set(err, ERR_MISSING,
                    "session '%s' has ended (%s); 'ahr view %s' shows it", what,
                    facts.status, what);
+}
+
+/* It has; can it be reached? */
+static int
+check_recorder(struct library_found *f, const char *home, const char *what,
+               struct err *err)
+{
+    AUTO(library_session) s = { 0 };
+    struct err ignored;
+    if (library_session_read(&s, home, f->id, &ignored) < 0 || !s.lost_pid)
+        return 0;
+    return err_set(err, ERR_MISSING,
+                   "the recorder of session '%s' lives (process %d), but its socket is "
+                   "gone: it cannot be reached, and is left alone",
+                   what, s.lost_pid);
 }
 
 /* Has it a recorder? */
@@ -104,7 +122,7 @@ check(struct library_found *f, const char *home, const char *what, struct err *e
     if (!f->is_live)
         return tell_end(f, what, err);
     if (session_folder_is_held(home, f->id))
-        return 0;
+        return check_recorder(f, home, what, err);
     /* Unless it has just ended. */
     AUTO(library_found) now = { 0 };
     if (library_find(&now, f->id, NULL) == 0 && !now.is_live)

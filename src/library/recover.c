@@ -9,6 +9,7 @@
  */
 #include "library/recover.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,13 +17,14 @@
 #include "library/damaged.h"
 #include "library/ids_priv.h"
 #include "library/index.h"
+#include "library/left.h"
+#include "library/recover_meta.h"
 #include "library/recover_run.h"
 #include "library/snapshots_priv.h"
 #include "session/folder.h"
 #include "session/hold.h"
 #include "session/home.h"
 #include "session/meta.h"
-#include "tape/verify.h"
 
 /* Has the out-file been recorded over by a later session? */
 static bool
@@ -44,21 +46,13 @@ static int
 tell_end(const struct session_folder *f, struct err *err)
 {
     struct session_facts facts;
-    struct tape_verify_report v = { 0 };
     bool is_told = session_meta_read(f->meta_path, &facts, NULL) == 0 && *facts.status &&
                    strcmp(facts.status, session_status_name(SESSION_ACTIVE)) != 0;
-    if (is_told)
-        return 0;
-    int r = tape_verify(tape_io_files(), f->tape_path, NULL, &v, err);
-    if (r < 0 && r != ERR_MISSING)
-        return r;
-    r = session_meta_interrupt(f->meta_path, f->id, v.bytes, v.last_ts_ns, err);
-    tape_verify_report_release(&v);
-    return r;
+    return is_told ? 0 : recover_meta(f->dir, f->id, f->tape_path, f->meta_path, err);
 }
 
-/* What has become of it. */
-enum outcome { SEALED, NOTHING, RUIN };
+/* What has become of it. TALK: a ruin, but for what was said. */
+enum outcome { SEALED, NOTHING, RUIN, TALK };
 
 /* r is what repair gave. */
 static int
@@ -84,6 +78,17 @@ judge(const struct session_folder *f, int r, const struct tape_repair_report *do
     return !is_kept ? NOTHING : f->is_outside ? SEALED : RUIN;
 }
 
+/* Who starts another session in its folder is told of it. Runs are found there. */
+static void
+note_left(const struct session_folder *f)
+{
+    AUTO(session_told) told = { 0 };
+    if (session_meta_tell(f->meta_path, &told, NULL) == 0 && told.cwd && told.status &&
+        !strcmp(told.status, "interrupted") &&
+        !(told.kind && !strcmp(told.kind, "stream")))
+        library_left_note(f->home, f->id, told.cwd);
+}
+
 /* To sessions/, or to damaged/; or it is removed, but what stands at an out-file stays.
  */
 static int
@@ -99,8 +104,19 @@ put_away(struct session_folder *f, enum outcome what, bool is_ours, struct err *
         r = tell_end(f, err);
     if (r < 0)
         return r;
+    if (what != RUIN && !f->is_outside)
+        note_left(f);
     return what == RUIN ? library_set_aside(f->home, "live", f->id, NULL, err)
                         : session_folder_finish(f, err);
+}
+
+/* A conversation is worth as much as a recording. */
+static enum outcome
+beside(const struct session_folder *f, enum outcome what)
+{
+    if (what == NOTHING && recover_has_turns(f))
+        return SEALED; /* events, of which nothing was shown yet */
+    return what == RUIN && library_has_talk(f->dir) ? TALK : what;
 }
 
 /* The folder is ours. */
@@ -118,15 +134,16 @@ recover(struct session_folder *f, bool is_dry_run, const struct tape_progress *p
                      : tape_repair(tape_io_files(), f->tape_path, is_dry_run, progress,
                                    ret, err);
     r = judge(f, r, ret, err);
-    if (r < 0 || is_dry_run)
-        return r;
-    enum outcome what = (enum outcome)r;
-    if (!f->is_outside)
-        r = recover_run(f, ret_project, err);
     if (r < 0)
         return r;
-    if (what == NOTHING && is_ours && !f->is_outside && recover_has_turns(f))
-        what = SEALED; /* events, of which nothing was shown yet */
+    enum outcome what = is_ours && !f->is_outside ? beside(f, (enum outcome)r)
+                                                  : (enum outcome)r;
+    ret->damages += what == TALK;
+    if (is_dry_run)
+        return (int)what;
+    r = f->is_outside ? 0 : recover_run(f, ret_project, err);
+    if (r < 0)
+        return r;
     r = put_away(f, what, is_ours, err);
     return r < 0 ? r : (int)what;
 }
@@ -152,7 +169,7 @@ library_recover(const char *id, bool is_dry_run, const struct tape_progress *pro
                     ret_project ? ret_project : &project, err);
     if (r < 0)
         return r;
-    if (r == SEALED && buf_puts(ret_path, f.tape_path) < 0)
+    if ((r == SEALED || r == TALK) && buf_puts(ret_path, f.tape_path) < 0)
         return err_code(err, ret_path->failed, "cannot tell where '%s' is", id);
     report.is_changed = true; /* at least it moves */
     *ret = report;
@@ -169,24 +186,76 @@ forget(const char *home, const char *id, struct err *err)
     return r == ERR_DAMAGED ? 0 : r;
 }
 
+struct mending {
+    const char *home, *id;
+    struct buf dir, tape, meta;
+    const struct tape_progress *progress;
+    bool is_ruin; /* nothing of its recording can be read … */
+    bool is_talk; /* … or there is none, and what was said is there */
+    bool is_meta_lost;
+};
+
+static void
+mending_release(struct mending *m)
+{
+    buf_release(&m->dir);
+    buf_release(&m->tape);
+    buf_release(&m->meta);
+}
+
+static int
+repair(struct mending *m, bool is_dry_run, struct tape_repair_report *ret,
+       struct err *err)
+{
+    return tape_repair(tape_io_files(), buf_str(&m->tape), is_dry_run, m->progress, ret,
+                       err);
+}
+
+/* Held, and in no row. */
+static int
+mend_files(struct mending *m, struct tape_repair_report *ret, struct err *err)
+{
+    int r = m->is_talk ? 0 : repair(m, false, ret, err);
+    if (r < 0 || !m->is_meta_lost)
+        return r;
+    ret->is_changed = true;
+    return recover_meta(buf_str(&m->dir), m->id, buf_str(&m->tape), buf_str(&m->meta),
+                        err);
+}
+
+/* Changes nothing. */
+static int
+examine(struct mending *m, struct tape_repair_report *ret, struct err *err)
+{
+    struct err why;
+    int r = repair(m, true, ret, err);
+    m->is_ruin = r == ERR_DAMAGED && library_is_ruin(buf_str(&m->tape), &why) == 1;
+    bool is_bare = m->is_ruin || r == ERR_MISSING ||
+                   (!r && !ret->blocks && !ret->is_changed);
+    m->is_talk = is_bare && library_has_talk(buf_str(&m->dir));
+    if (m->is_talk) {
+        m->is_ruin = false;
+        ret->damages++;
+        r = 0;
+    }
+    m->is_meta_lost = !r && recover_is_meta_lost(buf_str(&m->meta));
+    ret->is_changed |= m->is_meta_lost;
+    return r;
+}
+
 /* Held. First it is only looked at: a session that is whole stays in the index. */
 static int
-mend(const char *home, const char *id, const char *path, bool is_dry_run,
-     const struct tape_progress *progress, struct tape_repair_report *ret,
-     struct err *err)
+mend(struct mending *m, bool is_dry_run, struct tape_repair_report *ret, struct err *err)
 {
-    struct tape_io *io = tape_io_files();
-    struct err why;
-    int r = tape_repair(io, path, true, progress, ret, err);
-    bool is_ruin = r == ERR_DAMAGED && library_is_ruin(path, &why) == 1;
-    if (is_dry_run || (!is_ruin && (r < 0 || !ret->is_changed)))
-        return is_ruin ? 1 : r;
-    r = forget(home, id, err);
+    int r = examine(m, ret, err);
+    if (is_dry_run || (!m->is_ruin && (r < 0 || !ret->is_changed)))
+        return m->is_ruin ? 1 : r;
+    r = forget(m->home, m->id, err);
     if (r < 0)
         return r;
-    if (!is_ruin)
-        return tape_repair(io, path, false, progress, ret, err);
-    r = library_set_aside(home, "sessions", id, NULL, err);
+    if (!m->is_ruin)
+        return mend_files(m, ret, err);
+    r = library_set_aside(m->home, "sessions", m->id, NULL, err);
     return r < 0 ? r : 1;
 }
 
@@ -195,17 +264,21 @@ library_mend(const char *id, bool is_dry_run, const struct tape_progress *progre
              struct tape_repair_report *ret, struct err *err)
 {
     AUTO(buf) home = { .ceiling = PATH_MAX };
-    AUTO(buf) path = { .ceiling = PATH_MAX };
+    AUTO(mending) m = { .id = id, .progress = progress };
     struct tape_repair_report report = { 0 };
     int r = session_home(&home, err);
     if (r < 0)
         return r;
-    if (buf_printf(&path, "%s/sessions/%s/session.ahr", buf_str(&home), id) < 0)
-        return err_code(err, path.failed, "cannot read session '%s'", id);
-    int hold = session_hold(buf_str(&home), id, LIBRARY_WAIT_MS, err);
+    m.home = buf_str(&home);
+    buf_printf(&m.dir, "%s/sessions/%s", m.home, id);
+    buf_printf(&m.tape, "%s/session.ahr", buf_str(&m.dir));
+    r = buf_printf(&m.meta, "%s/session." SESSION_META, buf_str(&m.dir));
+    if (r < 0 || m.tape.failed)
+        return err_code(err, -ENAMETOOLONG, "cannot read session '%s'", id);
+    int hold = session_hold(m.home, id, LIBRARY_WAIT_MS, err);
     if (hold < 0)
         return hold;
-    r = mend(buf_str(&home), id, buf_str(&path), is_dry_run, progress, &report, err);
+    r = mend(&m, is_dry_run, &report, err);
     close(hold);
     if (r >= 0)
         *ret = report;

@@ -27,18 +27,21 @@ void library_project_release(struct library_project *p);
  * recording has its line afterwards. The meta gets `interrupted`, the bytes that the
  * recording holds, and its last record's time as its end, unless it tells of an end
  * already. 1 when there are bytes and nothing of them can be read: its folder is in
- * damaged/ then. ERR_BUSY while it is being recorded. Of a run the events and the folder
- * in its project are put in order as well, whatever there is of the recording;
- * ret_project NULL: whoever asks does not want to know.
+ * damaged/ then, unless what was said is there: then it moves as others do, with no
+ * ret->blocks, and ret->damages. ERR_BUSY while it is being recorded. Of a run the events
+ * and the folder in its project are put in order as well, whatever there is of the
+ * recording; ret_project NULL: whoever asks does not want to know.
  */
 int library_recover(const char *id, bool is_dry_run, const struct tape_progress *progress,
                     struct tape_repair_report *ret, struct buf *ret_path,
                     struct library_project *ret_project, struct err *err);
 /*
- * Makes the stored session `id` whole. Where there is something to do, it is taken out of
+ * Makes the stored session `id` whole, and gives it a meta where it has none that tells
+ * what it is. Where there is something to do, it is taken out of
  * the index first: who calls this has it indexed afterwards (ret->is_changed). 1 when
- * nothing of it can be read: its folder is in damaged/ then. ERR_BUSY while somebody is
- * at it, or at the library.
+ * nothing of it can be read: its folder is in damaged/ then. Where what was said is there
+ * though nothing of the recording is, it stays, with no ret->blocks, and ret->damages.
+ * ERR_BUSY while somebody is at it, or at the library.
  */
 int library_mend(const char *id, bool is_dry_run, const struct tape_progress *progress,
                  struct tape_repair_report *ret, struct err *err);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gz/read.h"
 #include "journal/project.h"
 #include "library/runs.h"
 #include "library/turns.h"
@@ -26,16 +27,16 @@ library_project_release(struct library_project *p)
 }
 
 static int
-turns_path(const struct session_folder *f, struct buf *ret)
+turns_path(const char *dir, struct buf *ret)
 {
-    return buf_printf(ret, "%s/session." SESSION_TURNS, f->dir);
+    return buf_printf(ret, "%s/session." SESSION_TURNS, dir);
 }
 
 bool
 recover_has_turns(const struct session_folder *f)
 {
     AUTO(buf) path = { .ceiling = PATH_MAX };
-    return turns_path(f, &path) == 0 && play_turns_exist(buf_str(&path));
+    return turns_path(f->dir, &path) == 0 && play_turns_exist(buf_str(&path));
 }
 
 /* -- the events -- */
@@ -99,9 +100,13 @@ mend_end(int fd)
     return r;
 }
 
+/* What is archived was mended before. */
 static int
 mend_turns(const char *path, struct err *err)
 {
+    struct stat st;
+    if (gz_stat(AT_FDCWD, path, &st) == 1)
+        return 0;
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return err_sys(err, "cannot open '%s'", path);
@@ -117,11 +122,15 @@ text_or_null(struct buf *b)
 }
 
 /* What the meta of a run that was cut off does not know yet. */
-static int
-learn(const struct session_folder *f, const char *path, struct err *err)
+int
+recover_learn(const char *dir, const char *meta_path, struct err *err)
 {
     AUTO(library_run) run = { 0 };
-    if (library_run_read(&run, path) < 0 || !run.events)
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    int r = turns_path(dir, &path);
+    if (r < 0)
+        return err_code(err, r, "cannot read the events in '%s'", dir);
+    if (library_run_read(&run, buf_str(&path)) < 0 || !run.events)
         return 0; /* the index tells of the damage */
     const struct session_learnt learnt = {
         .agent_session_id = text_or_null(&run.agent_session_id),
@@ -131,7 +140,7 @@ learn(const struct session_folder *f, const char *path, struct err *err)
                    run.calls },
         .iterations = run.iterations,
     };
-    int r = session_meta_learn(f->meta_path, &learnt, err);
+    r = session_meta_learn(meta_path, &learnt, err);
     return r == ERR_MISSING || r == ERR_DAMAGED ? 0 : r;
 }
 
@@ -156,7 +165,7 @@ int
 recover_run(const struct session_folder *f, struct library_project *ret, struct err *err)
 {
     AUTO(buf) path = { .ceiling = PATH_MAX };
-    int r = turns_path(f, &path);
+    int r = turns_path(f->dir, &path);
     if (!r)
         r = mend_project(f, ret);
     if (r < 0)
@@ -164,5 +173,5 @@ recover_run(const struct session_folder *f, struct library_project *ret, struct 
     if (!recover_has_turns(f))
         return 0;
     r = mend_turns(buf_str(&path), err);
-    return r < 0 ? r : learn(f, buf_str(&path), err);
+    return r < 0 ? r : recover_learn(f->dir, f->meta_path, err);
 }

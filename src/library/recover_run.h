@@ -18,4 +18,6 @@ bool recover_has_turns(const struct session_folder *f);
  */
 int recover_run(const struct session_folder *f, struct library_project *ret,
                 struct err *err);
+/* The meta at meta_path learns what the events in the folder `dir` tell. */
+int recover_learn(const char *dir, const char *meta_path, struct err *err);
 #endif

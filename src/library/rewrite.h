@@ -28,8 +28,9 @@ struct library_rewritten {
     uint64_t masked, masked_bytes; /* places and bytes, in all files */
     uint64_t files;                /* that held any */
     uint64_t dropped;              /* scraps of recordings that could not be read */
-    bool is_damaged; /* bytes that could not be read are not in it any more */
-    bool is_changed; /* false: nothing of it was found, all files are as they were */
+    bool is_damaged;  /* bytes that could not be read are not in it any more */
+    bool is_unpacked; /* it was archived, and is not any more */
+    bool is_changed;  /* false: nothing of it was found, all files are as they were */
 };
 
 /*
@@ -37,9 +38,10 @@ struct library_rewritten {
  * library or all of the recording cannot be read. Then, and after any other failure up to
  * the exchange of the folders, nothing was changed. Killed at any point, the session is
  * there once and whole, as it was or as it is to be; to call it again ends the work, also
- * where the files are clean and only leftovers or the library are not. When it returns 0,
- * nothing of it is left: not in the folder, not in the library, not in the folder of its
- * run.
+ * where the files are clean and only leftovers or the library are not. ERR_DAMAGED, too,
+ * where all is clean but what its run kept is in a vault, be it another session's;
+ * -EACCES where the session is. When it returns 0, nothing of it is left: not in the
+ * folder, not in the library, not in the folder of its run.
  */
 int library_rewrite(const char *home, const char *id, const struct library_rewrite *rw,
                     struct library_rewritten *ret, struct err *err);

@@ -2,6 +2,7 @@
 #include "library/runs.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -10,8 +11,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "journal/io.h"
 #include "journal/metadata.h"
 #include "journal/project.h"
+#include "library/runs_priv.h"
+#include "library/stub_priv.h"
 #include "session/folder.h"
 #include "session/id.h"
 #include "session/meta.h"
@@ -29,12 +33,12 @@ is_path(struct buf *b)
 
 /* Is it where runs are kept? Else it is a folder of which we know nothing: recover and
  * others would change files in it. */
-static bool
-is_of_a_run(const char *path)
+bool
+library_project_is(const char *path)
 {
     static const char *const places[] = { "/.ahr/sessions", "/.claude-man/sessions" };
     const char *name = strrchr(path, '/');
-    if (!name || !session_name_is(name + 1) || strstr(path, "/../"))
+    if (*path != '/' || !name || !session_name_is(name + 1) || strstr(path, "/../"))
         return false;
     size_t n = (size_t)(name - path);
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -45,20 +49,62 @@ is_of_a_run(const char *path)
     return false;
 }
 
+bool
+library_run_is_encrypted(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool is_stub = stub_is(fd, NULL);
+    if (fd >= 0)
+        close(fd);
+    return is_stub;
+}
+
+/* A journal_io_fn: the first stamp is enough. */
+static int
+take_first(void *ctx, const struct journal_io_entry *e)
+{
+    *(uint64_t *)ctx = e->ts_ns;
+    return e->ts_ns ? -ECANCELED : 0;
+}
+
+/* A name may be used again after its folder was removed: what is there then was all
+ * written after the session had ended. */
+static bool
+is_of_later(const char *path, const char *id, const struct session_told *told)
+{
+    AUTO(buf) file = { .ceiling = PATH_MAX };
+    AUTO(journal_told) run = { 0 };
+    uint64_t first_ns = 0;
+    struct err ignored;
+    buf_printf(&file, "%s/metadata.json", path);
+    if (!told->ended_at_ns || file.failed ||
+        journal_metadata_read(buf_str(&file), &run, NULL) < 0 || !run.id ||
+        !strcmp(run.id, id))
+        return false;
+    buf_clear(&file);
+    buf_printf(&file, "%s/io.log", path);
+    (void)journal_io_each(buf_str(&file), take_first, &first_ns, NULL, &ignored);
+    return first_ns > told->ended_at_ns;
+}
+
 int
 library_project_of(const char *dir, const char *meta_path, struct buf *ret)
 {
     AUTO(buf) file = { .ceiling = PATH_MAX };
     AUTO(buf) text = { .ceiling = 128 << 10 };
     AUTO(session_told) told = { 0 };
+    bool is_told = session_meta_tell(meta_path, &told, NULL) == 0;
+    const char *path = NULL;
     if (buf_printf(&file, "%s/project", dir) == 0 &&
         file_slurp(buf_str(&file), &text) == 0 && text.n < PATH_MAX && is_path(&text) &&
-        is_of_a_run(buf_str(&text)))
-        return buf_append(ret, text.p, text.n);
-    if (session_meta_tell(meta_path, &told, NULL) == 0 && told.project &&
-        *told.project == '/' && is_of_a_run(told.project))
-        return buf_puts(ret, told.project);
-    return 0;
+        library_project_is(buf_str(&text)))
+        path = buf_str(&text);
+    else if (is_told && told.project && *told.project == '/' &&
+             library_project_is(told.project))
+        path = told.project;
+    if (!path || (is_told && is_of_later(path, file_name(dir), &told)))
+        return 0;
+    return buf_puts(ret, path);
 }
 
 bool
@@ -105,9 +151,8 @@ open_runs(const char *root, struct buf *ret_path)
     return fd;
 }
 
-/* -1: there is none around it. */
-static int
-find_runs(const char *from, struct buf *ret_path)
+int
+runs_find(const char *from, struct buf *ret_path)
 {
     char root[PATH_MAX];
     if (!realpath(from, root))
@@ -121,17 +166,34 @@ find_runs(const char *from, struct buf *ret_path)
     }
 }
 
+bool
+runs_is_free(int runs_fd, const char *name)
+{
+    int fd = openat(runs_fd, name, folder_flags);
+    bool is_free = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is_free;
+}
+
+bool
+library_runs_path(const char *from, struct buf *ret)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    int fd = runs_find(from, &path);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 && buf_append(ret, path.p, path.n) == 0;
+}
+
 /* Does it say that it goes on, and nobody holds it? */
 static bool
 is_left(int runs_fd, const char *name, const char *dir)
 {
     AUTO(journal_told) told = { 0 };
     AUTO(buf) path = { .ceiling = PATH_MAX };
-    int fd = openat(runs_fd, name, folder_flags);
-    bool is_free = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0;
-    if (fd >= 0)
-        close(fd);
-    return is_free && buf_printf(&path, "%s/metadata.json", dir) == 0 &&
+    return runs_is_free(runs_fd, name) &&
+           buf_printf(&path, "%s/metadata.json", dir) == 0 &&
            journal_metadata_read(buf_str(&path), &told, NULL) == 0 && told.status &&
            !strcmp(told.status, "active");
 }
@@ -157,7 +219,7 @@ int
 library_runs_recover(const char *from, bool is_dry_run, library_runs_fn fn, void *ctx)
 {
     AUTO(buf) path = { .ceiling = PATH_MAX };
-    int fd = find_runs(from, &path), r = 1;
+    int fd = runs_find(from, &path), r = 1;
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     if (!d) {
         if (fd >= 0)

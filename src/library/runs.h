@@ -7,11 +7,18 @@
 
 #include "base/buf.h"
 
+/* Is the path that of a run's folder in a project? */
+bool library_project_is(const char *path);
+/* Is all that is there of a run locked away? */
+bool library_run_is_encrypted(const char *dir);
 /* A run's folder in its project: of the file `project` in the session's folder `dir`,
  * else of its meta. Appends nothing when it is not known. */
 int library_project_of(const char *dir, const char *meta_path, struct buf *ret);
 /* The same of a session of the library; true: and it is there. */
 bool library_project_find(const char *home, const char *id, struct buf *ret);
+
+/* The folder of the runs of the project around the folder `from`: true, with its path. */
+bool library_runs_path(const char *from, struct buf *ret);
 
 /* r: as journal_project_recover(); of a dry run 1 where there would be something to do.
  * 0 ends the walk, 1 goes on, else an error that is returned. */

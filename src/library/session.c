@@ -16,11 +16,13 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "journal/metadata.h"
 #include "library/ids_priv.h"
 #include "session/folder.h"
 #include "session/id.h"
 #include "session/lines.h"
 #include "session/meta.h"
+#include "session/sockets.h"
 
 enum {
     LINES_BYTES_MAX = 64 << 20, /* of a file whose lines are counted */
@@ -198,6 +200,7 @@ take_told(struct store_session *row, const struct session_told *t)
     row->bytes = t->total_bytes;
     row->branch_snapshot = t->branch_snapshot;
     row->branch_byte = t->branch_byte;
+    row->fork_turn = t->fork_turn;
     row->input_tokens = t->usage.input_tokens;
     row->output_tokens = t->usage.output_tokens;
     row->cache_creation_tokens = t->usage.cache_creation_tokens;
@@ -245,8 +248,10 @@ read_folder(struct library_session *s, const char *dir, const char *id)
     row.size_bytes = folder_bytes(dir);
     if (strncmp(buf_str(&tape), dir, strlen(dir)) != 0 && stat(buf_str(&tape), &st) == 0)
         row.size_bytes += (uint64_t)st.st_size;
-    row.snapshots = count_lines(buf_str(&tape), SESSION_SNAPSHOTS);
-    row.instructions = count_lines(buf_str(&tape), SESSION_INSTRUCTIONS);
+    if (!row.status || strcmp(row.status, session_status_name(SESSION_ENCRYPTED)) != 0) {
+        row.snapshots = count_lines(buf_str(&tape), SESSION_SNAPSHOTS);
+        row.instructions = count_lines(buf_str(&tape), SESSION_INSTRUCTIONS);
+    }
     if (told.words.n) {
         r = library_command(told.words, &cmd, &command);
         row.cmd = r < 0 ? NULL : buf_str(&cmd);
@@ -260,6 +265,29 @@ is_folder(const char *path)
 {
     struct stat st;
     return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A recorder whose socket is gone: nobody can use the session any more. Its number is
+ * told, and that is all. */
+static void
+look_for_recorder(struct library_session *s, const char *dir)
+{
+    AUTO(buf) tape = { 0 };
+    AUTO(buf) meta = { 0 };
+    AUTO(session_told) told = { 0 };
+    if (session_folder_paths(dir, &tape, &meta) < 0 ||
+        session_meta_tell(buf_str(&meta), &told, NULL) < 0)
+        return;
+    bool is_ended = told.status && !strcmp(told.status, "interrupted"); /* by a recover */
+    if (told.host_pid <= 0 && !is_ended)
+        return;
+    bool is_dead = is_ended || !journal_process_start(told.host_pid);
+    if (is_dead) { /* who holds it recovers it */
+        s->is_held = false;
+    } else if (!session_sockets_are_there(dir)) {
+        s->lost_pid = told.host_pid;
+        s->is_held = false;
+    }
 }
 
 int
@@ -277,6 +305,8 @@ library_session_read(struct library_session *ret, const char *home, const char *
             continue;
         struct library_session s = { .place = order[i] };
         s.is_held = s.place == LIBRARY_LIVE && session_folder_is_held(home, id);
+        if (s.is_held)
+            look_for_recorder(&s, buf_str(&dir));
         int r = read_folder(&s, buf_str(&dir), id);
         if (!r && is_folder(buf_str(&dir))) {
             *ret = s;

@@ -17,7 +17,9 @@ enum library_place { LIBRARY_SESSIONS, LIBRARY_LIVE, LIBRARY_DAMAGED };
 struct library_session {
     struct store_session facts; /* texts point into `texts`, or are NULL */
     enum library_place place;
-    bool is_held;     /* live: it is being recorded now; else its recorder has vanished */
+    bool is_held; /* live: it is being recorded now; else its recorder has vanished */
+    int lost_pid; /* live: its recorder lives, but cannot be reached any more; it counts
+                     as vanished (is_held is false); 0: that is not so */
     bool is_indexed;  /* these are the facts of the index, masked */
     struct buf texts; /* of the facts */
 };

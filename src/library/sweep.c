@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sweep.c -- what a killed delete or redact has left in sessions/.
+ * sweep.c -- what a killed delete, clean or redact has left in sessions/.
  *
  * Whoever deletes or rewrites a session holds its folder, whatever that is called
  * meanwhile. So what is left is told by two locks that are free: that of the folder under
