@@ -8,7 +8,7 @@ static const struct cli_command *const commands[] = {
     NULL,
 };
 
-static const struct cli_commands all = {
+const struct cli_commands cli_artifact_all = {
     "ahr artifact",
     "ahr-artifact",
     "Files that a run of ahr run makes.",
@@ -19,7 +19,7 @@ static int
 run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
     (void)self, (void)err;
-    return cli_dispatch(&all, argc, argv);
+    return cli_dispatch(&cli_artifact_all, argc, argv);
 }
 
 const struct cli_command cli_artifact = {

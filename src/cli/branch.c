@@ -18,6 +18,7 @@
 #include "cli/branch_tell.h"
 #include "cli/option.h"
 #include "cli/path.h"
+#include "cli/recall.h"
 #include "cli/record.h"
 #include "cli/recorder.h"
 #include "cli/session.h"
@@ -79,8 +80,8 @@ find_parent(struct branch *b, const char *what, struct err *err)
         return r;
     if (!*b->parent.id)
         return err_set(err, ERR_MISSING,
-                       "'%s' is a file, not a session of the library; 'ahr import' makes "
-                       "it one",
+                       "'%s' is a file; only sessions of the library have branches ('ahr "
+                       "list' lists them)",
                        what);
     /* Without it there is no command, which is asked for then. */
     (void)session_meta_tell(buf_str(&b->parent.meta_path), &b->told, &ignored);
@@ -89,56 +90,11 @@ find_parent(struct branch *b, const char *what, struct err *err)
 
 /* -- which command -- */
 
-/* Words that were masked or cut, or were no UTF-8, are not what was typed. */
-static bool
-is_true(const char *word)
-{
-    return !strstr(word, "[REDACTED") && !strstr(word, "\xef\xbf\xbd") &&
-           strcmp(word, "…") != 0;
-}
-
-static int
-recall_command(struct branch *b, struct err *err)
-{
-    struct view words = b->told.words;
-    size_t n = 0;
-    bool is_whole = words.n;
-    for (size_t at = 0; at < words.n; n++) {
-        const char *word = (const char *)words.p + at;
-        is_whole &= is_true(word) && (n || *word);
-        at += strlen(word) + 1;
-    }
-    if (!is_whole)
-        return err_set(err, ERR_USAGE,
-                       "the command of session %s is not known%s; say it: 'ahr branch … "
-                       "-- COMMAND'",
-                       b->parent.id, words.n ? " in full" : "");
-    b->command = calloc(n + 1, sizeof(*b->command));
-    if (!b->command)
-        return err_code(err, -ENOMEM, "cannot branch");
-    n = 0;
-    for (size_t at = 0; at < words.n; at += strlen(b->command[n++]) + 1)
-        b->command[n] = (char *)b->told.texts.p + (words.p - b->told.texts.p) + at;
-    return 0;
-}
-
-static int
-take_command(struct branch *b, size_t count, char **words, struct err *err)
-{
-    if (!*words[0])
-        return err_set(err, ERR_USAGE, "the command is empty");
-    b->command = calloc(count + 1, sizeof(*b->command));
-    if (!b->command)
-        return err_code(err, -ENOMEM, "cannot branch");
-    memcpy(b->command, words, count * sizeof(*words));
-    return 0;
-}
-
 static int
 find_command(struct branch *b, int count, char **words, struct err *err)
 {
-    int r = count > 0 ? take_command(b, (size_t)count, words, err)
-                      : recall_command(b, err);
+    int r = count > 0 ? cli_recall_given((size_t)count, words, "branch", &b->command, err)
+                      : cli_recall(&b->told, b->parent.id, "branch", &b->command, err);
     if (r < 0 || !b->command || !b->args->instruct)
         return r;
     for (size_t i = 1; b->command[i]; i++)
@@ -294,9 +250,7 @@ record(struct branch *b, struct err *err)
     struct cli_record_more more = { .branch = &b->point, .started = started, .ctx = b };
     const char *options[OPTIONS_MAX];
     char seconds[24];
-    size_t before = put_options(b, seconds, options), n = 0;
-    while (b->command[n])
-        n++;
+    size_t before = put_options(b, seconds, options), n = cli_recall_count(b->command);
     char **argv = calloc(before + n + 1, sizeof(*argv));
     if (!argv)
         return err_code(err, -ENOMEM, "cannot branch");

@@ -10,14 +10,8 @@
 #include "library/instruct.h"
 #include "session/upkeep.h"
 
-/* A program that does not read yet may throw away what is typed, when it sets up its
- * terminal. It is ready when it has shown something and then nothing for a moment; one
- * that shows nothing, or never rests, is not waited for any longer. */
 enum {
     LOOK_MS = 50,
-    REST_MS = 700,
-    SILENT_MS = 3000,
-    READY_MS = 15000,
     TRIES = 40, /* while somebody else is at a session that has just ended */
 };
 
@@ -83,39 +77,6 @@ cli_branch_note(struct library_found *session, const struct snap_facts *at,
 
 /* -- ahr branch-tell -- */
 
-static int
-ask_anchor(struct cli_live *l, uint64_t *ret, struct err *err)
-{
-    struct ipc_message done, m = { .selector = IPC_ANCHOR };
-    int r = cli_ask_done(&l->ask, &m, &done, err);
-    if (!r)
-        *ret = done.field[1];
-    return r;
-}
-
-static uint64_t
-now_ms(void)
-{
-    return clock_mono_ns() / 1000000;
-}
-
-/* Where the session is then. An error: it has ended. */
-static int
-wait_ready(struct cli_live *l, uint64_t *ret_byte, struct err *err)
-{
-    uint64_t last = 0, begin = now_ms(), changed = begin;
-    int r;
-    while (!(r = ask_anchor(l, ret_byte, err))) {
-        uint64_t now = now_ms(), byte = *ret_byte;
-        changed = byte != last ? now : changed;
-        last = byte;
-        if (now - changed >= (byte ? REST_MS : SILENT_MS) || now - begin >= READY_MS)
-            break;
-        sleep_ms(LOOK_MS);
-    }
-    return r;
-}
-
 /* Whether it was, and where, is told in *i. */
 static void
 type(const char *id, const char *text, struct session_instruction *i)
@@ -125,7 +86,7 @@ type(const char *id, const char *text, struct session_instruction *i)
     if (cli_live_open(&l, id, &ignored) < 0)
         return;
     struct client_typing typing = { .ask = &l.ask };
-    int r = wait_ready(&l, &i->anchor_byte, &ignored);
+    int r = cli_live_settle(&l, &i->anchor_byte, &ignored);
     if (!r)
         r = cli_type_text(&typing, text, true, &ignored);
     i->is_delivered = !r && !typing.is_stuck;

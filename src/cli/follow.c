@@ -2,6 +2,7 @@
 #include "cli/follow.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/inotify.h>
@@ -9,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "gz/read.h"
 
 /* Where the kernel does not tell of changes; and how often it is looked whether the
  * writer lives. */
@@ -22,6 +24,7 @@ struct following {
     unsigned absent;  /* how many times it was not there */
     bool is_quiet;    /* nothing has changed for a while */
     struct err *err;
+    struct err damage; /* code 0: none yet */
 };
 
 /* -- waiting -- */
@@ -80,6 +83,16 @@ wait_change(struct following *w)
 
 /* -- one log -- */
 
+static int
+tell_damaged(struct following *w, const struct journal_log *log)
+{
+    return log->archive
+               ? err_set(w->err, ERR_DAMAGED,
+                         "'%s" GZ_SUFFIX "' is damaged: not all of it can be read",
+                         log->path)
+               : err_set(w->err, ERR_DAMAGED, "'%s' is no iteration log", log->path);
+}
+
 /* All that is there now: 1 if there was any. */
 static int
 give(struct following *w, struct journal_log *log, bool is_last)
@@ -89,6 +102,8 @@ give(struct following *w, struct journal_log *log, bool is_last)
     for (;;) {
         buf_clear(&w->piece);
         ssize_t n = journal_log_read(log, is_last, &w->piece);
+        if (n == ERR_DAMAGED)
+            return tell_damaged(w, log);
         if (n < 0)
             return err_code(w->err, (int)n, "cannot read the log '%s'", log->path);
         if (!n)
@@ -132,7 +147,7 @@ step(struct following *w, struct journal_log *log, bool *is_begun)
         return 0;
     if (r < 0)
         return r == ERR_DAMAGED
-                   ? err_set(w->err, r, "'%s' is no iteration log", log->path)
+                   ? tell_damaged(w, log)
                    : err_code(w->err, r, "cannot read the log '%s'", log->path);
     if (!*is_begun) {
         r = begin(w, log);
@@ -153,6 +168,10 @@ follow_open_log(struct following *w, struct journal_log *log)
     bool is_begun = false;
     for (;;) {
         int r = step(w, log, &is_begun);
+        if (r == ERR_DAMAGED && is_begun && to->end) { /* what there is of it */
+            int e = to->end(to->ctx, log);
+            return e < 0 ? e : r;
+        }
         if (r < 0 || r == CLI_FOLLOW_LEFT)
             return r;
         if (r)
@@ -183,7 +202,16 @@ follow_log(struct following *w, const char *path)
 
 /* -- all of them -- */
 
-/* Those above *done, one after the other. ERR_MISSING: there is none. */
+/* The first is told at the end; what is not in the files does not stop the rest. */
+static void
+note_damage(struct following *w)
+{
+    if (!w->damage.code)
+        w->damage = *w->err;
+}
+
+/* Those above *done, one after the other. ERR_MISSING: there is none. An archive that is
+ * damaged does not keep the others from being shown. */
 static int
 follow_new(struct following *w, uint64_t *done, bool is_last_only)
 {
@@ -202,7 +230,9 @@ follow_new(struct following *w, uint64_t *done, bool is_last_only)
         found = 0;
         journal_logs_path(w->f->dir, n, &path);
         r = follow_log(w, buf_str(&path));
-        if (r)
+        if (r == ERR_DAMAGED)
+            note_damage(w);
+        else if (r)
             return r;
     }
     return found;
@@ -271,8 +301,9 @@ follow_one(struct following *w)
     const struct cli_follow *f = w->f;
     if (f->file)
         return follow_log(w, f->file);
+    struct stat st;
     journal_logs_path(f->dir, f->iteration, &path);
-    if (access(buf_str(&path), F_OK) < 0 && errno == ENOENT)
+    if (gz_stat(AT_FDCWD, buf_str(&path), &st) == -ENOENT)
         return tell_missing(f, w->err);
     return follow_log(w, buf_str(&path));
 }
@@ -288,5 +319,9 @@ cli_follow(const struct cli_follow *f, struct err *err)
     if (w.notify_fd >= 0)
         close(w.notify_fd);
     buf_release(&w.piece);
+    if (r >= 0 && r != CLI_FOLLOW_LEFT && w.damage.code) {
+        *err = w.damage;
+        r = err->code;
+    }
     return r;
 }

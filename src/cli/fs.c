@@ -7,7 +7,7 @@ static const struct cli_command *const commands[] = {
     &cli_fs_delete,   &cli_fs_tidy, &cli_fs_auto, NULL,
 };
 
-static const struct cli_commands all = {
+const struct cli_commands cli_fs_all = {
     "ahr fs",
     "ahr-fs",
     "Snapshots of the files that an agent works on.",
@@ -18,7 +18,7 @@ static int
 run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
     (void)self, (void)err;
-    return cli_dispatch(&all, argc, argv);
+    return cli_dispatch(&cli_fs_all, argc, argv);
 }
 
 const struct cli_command cli_fs = {

@@ -174,7 +174,7 @@ resolve(const char *home, const char *what, char ret_id[SESSION_ID_LEN + 1],
         memcpy(ret_id, b.id, sizeof(b.id));
         return 0;
     }
-    int r = cli_find(NULL, &found, what, err);
+    int r = cli_find_any(NULL, &found, what, err);
     if (r < 0)
         return r;
     if (!*found.id)

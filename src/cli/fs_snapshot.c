@@ -118,7 +118,10 @@ say_place(const struct cli_command *self, const struct place *p)
 {
     if (p->ask.fd >= 0)
         return;
-    if (p->why.code)
+    if (p->why.code && cli_recorder_is_run(&p->recorder))
+        cli_say(self, "session %s is a run: the snapshot goes with it by its time alone",
+                p->recorder.live.found.id);
+    else if (p->why.code)
         cli_say(self, "%.400s; taken without a place in a recording", p->why.text);
     else
         cli_say(self, "no recorder here: taken without a place in a recording");

@@ -21,6 +21,7 @@
 #include "cli/table.h"
 #include "cli/upkeep.h"
 #include "cli/when.h"
+#include "library/left.h"
 #include "session/home.h"
 
 enum {
@@ -36,6 +37,7 @@ struct args {
 };
 
 struct listing {
+    const struct cli_command *self;
     const char *home;
     bool is_json, is_flat;
     uint64_t now_ns, count;
@@ -157,6 +159,8 @@ put(void *ctx, const struct library_session *s)
     struct listing *l = ctx;
     int r = 0;
     l->count++;
+    if (s->lost_pid)
+        cli_say_lost(l->self, s);
     l->is_tree |= !l->is_flat && s->facts.parent;
     if (!l->is_json && l->is_tree) {
         r = cli_list_tree_add(&l->tree, s);
@@ -224,8 +228,8 @@ static int
 parse_filters(const struct args *a, uint64_t now_ns, struct library_list *ret,
               struct err *err)
 {
-    static const char *const names[] = { "active",  "completed", "failed",
-                                         "crashed", "aborted",   "interrupted" };
+    static const char *const names[] = { "active",  "completed",   "failed",   "crashed",
+                                         "aborted", "interrupted", "encrypted" };
     int r = 0;
     ret->status = a->status < 0 ? NULL : names[a->status];
     ret->name_glob = a->name;
@@ -245,7 +249,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     struct args a = { .status = -1 };
     struct library_list what = { 0 };
     struct library_listed listed;
-    struct listing l = { .now_ns = cli_when_now_ns(), .err = err };
+    struct listing l = { .self = self, .now_ns = cli_when_now_ns(), .err = err };
     int count, r = cli_parse(self, argc, argv, &a, &count, err);
     if (r)
         return r;
@@ -270,6 +274,8 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
         if (!l.count && isatty(STDERR_FILENO))
             say_none(self, &what, l.home);
         say_notes(self, l.home, &listed);
+        if (a.upkeep != CLI_UPKEEP_OFF)
+            library_left_mark(".");
         cli_tend(a.upkeep, l.home, &listed);
     }
     cli_list_tree_release(&l.tree);
@@ -282,8 +288,8 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
 static const struct cli_option options[] = {
     { "json", 0, CLI_FLAG, offsetof(struct args, is_json), NULL, "print JSON", 0, 0 },
     { "status", 0, CLI_CHOICE, offsetof(struct args, status),
-      "active|completed|failed|crashed|aborted|interrupted", "those of this status alone",
-      0, 0 },
+      "active|completed|failed|crashed|aborted|interrupted|encrypted",
+      "those of this status alone", 0, 0 },
     { "since", 0, CLI_TEXT, offsetof(struct args, since), "T",
       "those that began at this time or later: a date, or 7d for so long ago", 0, 0 },
     { "until", 0, CLI_TEXT, offsetof(struct args, until), "T",

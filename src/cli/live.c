@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "cli/session.h"
 
@@ -87,5 +89,48 @@ cli_type_text(struct client_typing *t, const char *text, bool with_enter, struct
     int r = bytes.n ? client_type(t, bytes, err) : 0;
     if (!r && with_enter)
         r = client_type(t, (struct view){ (const uint8_t *)"\r", 1 }, err);
+    return r;
+}
+
+/* -- a program that is ready -- */
+
+enum {
+    LOOK_MS = 50,
+    REST_MS = 700,
+    SILENT_MS = 3000,
+    READY_MS = 15000,
+};
+
+static int
+ask_anchor(struct cli_live *l, uint64_t *ret, struct err *err)
+{
+    struct ipc_message done = { 0 }, m = { .selector = IPC_ANCHOR };
+    int r = cli_ask_done(&l->ask, &m, &done, err);
+    if (!r)
+        *ret = done.field[1];
+    return r;
+}
+
+static uint64_t
+now_ms(void)
+{
+    return clock_mono_ns() / 1000000;
+}
+
+int
+cli_live_settle(struct cli_live *l, uint64_t *ret_byte, struct err *err)
+{
+    struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
+    uint64_t last = 0, begin = now_ms(), changed = begin;
+    int r;
+    *ret_byte = 0;
+    while (!(r = ask_anchor(l, ret_byte, err))) {
+        uint64_t now = now_ms(), byte = *ret_byte;
+        changed = byte != last ? now : changed;
+        last = byte;
+        if (now - changed >= (byte ? REST_MS : SILENT_MS) || now - begin >= READY_MS)
+            break;
+        nanosleep(&pause, NULL);
+    }
     return r;
 }

@@ -25,6 +25,12 @@ int cli_ask_done(struct client_ask *ask, const struct ipc_message *m,
 /* {"id":N,"anchor_byte":N,"ts_ns":N} and a newline on stdout. */
 int cli_print_done(const struct ipc_message *done, struct err *err);
 
+/* Waits until its program is ready for what is typed, and tells where it is then: it has
+ * shown something and then nothing for a moment. One that does not read yet may throw
+ * away what is typed, when it sets up its terminal; one that shows nothing, or never
+ * rests, is not waited for any longer. An error: it has ended. */
+int cli_live_settle(struct cli_live *l, uint64_t *ret_byte, struct err *err);
+
 /* Types a text and, if asked, Enter behind it. */
 int cli_type_text(struct client_typing *t, const char *text, bool with_enter,
                   struct err *err);

@@ -2,6 +2,7 @@
 #include "cli/log_find.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -9,8 +10,10 @@
 
 #include "base/file.h"
 #include "cli/session.h"
+#include "gz/read.h"
 #include "journal/log.h"
 #include "journal/project.h"
+#include "library/runs.h"
 
 void
 cli_log_found_release(struct cli_log_found *f)
@@ -19,19 +22,21 @@ cli_log_found_release(struct cli_log_found *f)
     buf_release(&f->file);
 }
 
-/* 1: it is one. */
+/* 1: it is one. An archived log is called by its own name, or by its archive's. */
 static int
 find_path(struct cli_log_found *ret, const char *what, struct err *err)
 {
     struct stat st;
-    bool is_there = stat(what, &st) == 0;
-    size_t n = strlen(what);
+    bool is_there = stat(what, &st) == 0 || gz_stat(AT_FDCWD, what, &st) == 1;
+    size_t n = strlen(what), plain = gz_name_len(what);
     bool is_tape = n > 4 && !strcmp(what + n - 4, ".ahr");
     if (is_tape || (!strchr(what, '/') && !(is_there && S_ISREG(st.st_mode))))
         return 0;
     if (!is_there)
         return err_sys(err, "cannot open '%s'", what);
-    int r = buf_puts(S_ISDIR(st.st_mode) ? &ret->dir : &ret->file, what);
+    bool is_dir = S_ISDIR(st.st_mode);
+    int r = buf_append(is_dir ? &ret->dir : &ret->file, what,
+                       is_dir || !plain ? n : plain);
     return r < 0 ? err_code(err, r, "'%s'", what) : 1;
 }
 
@@ -59,9 +64,9 @@ find_in_library(const struct cli_command *self, struct cli_log_found *ret,
     return r < 0 ? err_code(err, r, "'%s'", dir) : 0;
 }
 
-int
-cli_log_find(const struct cli_command *self, struct cli_log_found *ret, const char *what,
-             struct err *err)
+static int
+find(const struct cli_command *self, struct cli_log_found *ret, const char *what,
+     struct err *err)
 {
     AUTO(buf) id = { 0 };
     if (!what || !strcmp(what, "last")) {
@@ -74,6 +79,16 @@ cli_log_find(const struct cli_command *self, struct cli_log_found *ret, const ch
     if (!r)
         return find_in_library(self, ret, what, err);
     return r < 0 ? r : 0;
+}
+
+int
+cli_log_find(const struct cli_command *self, struct cli_log_found *ret, const char *what,
+             struct err *err)
+{
+    int r = find(self, ret, what, err);
+    if (!r && ret->dir.n && library_run_is_encrypted(buf_str(&ret->dir)))
+        r = library_refuse_encrypted(file_name(buf_str(&ret->dir)), err);
+    return r;
 }
 
 /* -- a run alone -- */
@@ -127,6 +142,8 @@ cli_run_find(const struct cli_command *self, const char *what, bool has_default,
 {
     bool is_asked = what && what != getenv("AHR_SESSION");
     int r = is_asked ? 0 : find_around(self, ret_dir, err);
+    if (r > 0 && library_run_is_encrypted(buf_str(ret_dir)))
+        return library_refuse_encrypted(file_name(buf_str(ret_dir)), err);
     if (r)
         return r < 0 ? r : 0;
     if (!is_asked && !has_default)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/option.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <strings.h>
 
-#include "base/file.h"
 #include "base/num.h"
+#include "cli/config.h"
 #include "cli/nearest.h"
+#include "cli/when.h"
 
 enum { NAMES_MAX = 64 }; /* of a command's options */
 
@@ -131,6 +131,19 @@ set_choice(const struct cli_option *o, void *at, const char *value,
                    value);
 }
 
+static int
+set_time(void *at, const char *value, const struct origin *from, struct err *err)
+{
+    struct err why = { 0 };
+    uint64_t v = 0;
+    int r = strcmp(value, "never") != 0
+                ? cli_when_parse(value, cli_when_now_ns(), &v, &why)
+                : 0;
+    if (r < 0)
+        return err_set(err, ERR_USAGE, "%.200s: %s, or never", from->text, why.text);
+    return memcpy(at, &v, sizeof(v)), 0;
+}
+
 /* What is typed takes the place of what a variable or the config file says. */
 static int
 add_to_list(struct cli_list *list, const char *value, const struct origin *from,
@@ -165,6 +178,8 @@ set(const struct cli_option *o, void *values, const char *value,
     case CLI_TEXT:
         memcpy(at, &value, sizeof(value));
         return 0;
+    case CLI_TIME:
+        return set_time(at, value, from, err);
     case CLI_LIST:
         return add_to_list(at, value, from, err);
     }
@@ -182,30 +197,18 @@ find(const struct cli_command *c, const char *name, size_t len)
 
 /* -- the config file -- */
 
-static char *
-trim(char *s)
-{
-    while (isspace((unsigned char)*s))
-        s++;
-    for (size_t n = strlen(s); n && isspace((unsigned char)s[n - 1]); n--)
-        s[n - 1] = 0;
-    return s;
-}
-
 static int
 config_line(const struct cli_command *c, char *line, unsigned number, const char *path,
             void *values, struct err *err)
 {
-    char *key = trim(line);
-    if (!*key || *key == '#')
-        return 0;
-    char *value = strchr(key, '=');
-    if (!value)
+    char *key, *value;
+    int r = cli_config_split(line, &key, &value);
+    if (r < 0)
         return err_set(err, ERR_USAGE, "%s:%u: not of the form 'name = value'", path,
                        number);
-    *value++ = 0;
-    key = trim(key);
-    char *dot = strchr(key, '.');
+    if (!r)
+        return 0;
+    char *dot = find(c, key, strlen(key)) ? NULL : strchr(key, '.');
     if (dot) {
         *dot = 0;
         if (strcmp(key, c->name) != 0)
@@ -220,33 +223,21 @@ config_line(const struct cli_command *c, char *line, unsigned number, const char
         return 0; /* another command's */
     struct origin from = { .is_typed = false };
     snprintf(from.text, sizeof(from.text), "%s:%u: '%s'", path, number, key);
-    return set(o, values, trim(value), &from, err);
+    return set(o, values, value, &from, err);
 }
 
 static int
 read_config(const struct cli_command *c, void *values, struct err *err)
 {
-    const char *base = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     char path[PATH_MAX];
-    bool has_base = base && *base == '/';
-    if (!has_base && (!home || !*home))
-        return 0;
-    snprintf(path, sizeof(path), has_base ? "%s/ahr/config" : "%s/.config/ahr/config",
-             has_base ? base : home);
     /* Text values point into it: it stays until the end of the program. */
     static struct buf text;
-    text = (struct buf){ .ceiling = 1 << 20 };
-    int r = file_slurp(path, &text);
-    if (r == -ENOENT || r == -ENOTDIR || r == -EACCES) {
+    text = (struct buf){ 0 };
+    int r = cli_config_read(path, &text, err);
+    char *save, *at = r > 0 ? (char *)text.p : NULL;
+    if (r <= 0)
         buf_release(&text);
-        return 0;
-    }
-    if (r < 0) {
-        buf_release(&text);
-        return err_code(err, r == ERR_LIMIT ? -EFBIG : r, "cannot read '%s'", path);
-    }
-    buf_str(&text);
-    char *save, *at = (char *)text.p;
+    r = r > 0 ? 0 : r;
     for (unsigned number = 1; at && !r; number++) {
         save = strchr(at, '\n');
         if (save)
@@ -260,9 +251,17 @@ read_config(const struct cli_command *c, void *values, struct err *err)
 static char
 variable_letter(char c)
 {
-    if (c == '-')
+    if (c == '-' || c == '.')
         return '_';
     return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+void
+cli_option_variable(const struct cli_option *o, char ret[CLI_VARIABLE_SIZE])
+{
+    snprintf(ret, CLI_VARIABLE_SIZE, "AHR_%s", o->name);
+    for (char *p = ret; *p; p++)
+        *p = variable_letter(*p);
 }
 
 static int
@@ -270,9 +269,8 @@ read_environment(const struct cli_command *c, void *values, struct err *err)
 {
     int r = 0;
     for (const struct cli_option *o = c->options; !r && o && o->name; o++) {
-        char name[64] = "AHR_";
-        for (size_t i = 0; o->name[i] && i + 5 < sizeof(name); i++)
-            name[i + 4] = variable_letter(o->name[i]);
+        char name[CLI_VARIABLE_SIZE];
+        cli_option_variable(o, name);
         const char *value = getenv(name);
         struct origin from = { .is_typed = false };
         snprintf(from.text, sizeof(from.text), "$%s", name);
@@ -280,6 +278,30 @@ read_environment(const struct cli_command *c, void *values, struct err *err)
             r = set(o, values, value, &from, err);
     }
     return r;
+}
+
+const struct cli_option *
+cli_option_find(const struct cli_command *c, const char *name)
+{
+    return find(c, name, strlen(name));
+}
+
+int
+cli_option_check(const struct cli_option *o, const char *value, const char *called,
+                 struct err *err)
+{
+    union {
+        bool flag;
+        int choice;
+        const char *text;
+        uint64_t number;
+        struct cli_list list;
+    } scratch = { 0 };
+    struct cli_option at_start = *o;
+    struct origin from = { .is_typed = false };
+    at_start.offset = 0;
+    snprintf(from.text, sizeof(from.text), "%s", called);
+    return set(&at_start, &scratch, value, &from, err);
 }
 
 /* -- the command line -- */
@@ -361,9 +383,9 @@ is_help(const char *word)
     return !strcmp(word, "-h") || !strcmp(word, "--help");
 }
 
-int
-cli_parse(const struct cli_command *c, int argc, char **argv, void *values,
-          int *ret_count, struct err *err)
+static int
+parse(const struct cli_command *c, int argc, char **argv, bool is_plain, void *values,
+      int *ret_count, struct err *err)
 {
     for (int i = 0; i < argc && !c->takes_command && strcmp(argv[i], "--") != 0; i++)
         if (is_help(argv[i])) {
@@ -371,8 +393,8 @@ cli_parse(const struct cli_command *c, int argc, char **argv, void *values,
             return CLI_HELP_SHOWN;
         }
     struct cursor at = { .argc = argc, .argv = argv };
-    int count = 0, r = read_config(c, values, err);
-    if (!r)
+    int count = 0, r = is_plain ? 0 : read_config(c, values, err);
+    if (!r && !is_plain)
         r = read_environment(c, values, err);
     bool is_open = true;
     while (!r && at.next < argc) {
@@ -393,4 +415,18 @@ cli_parse(const struct cli_command *c, int argc, char **argv, void *values,
     }
     *ret_count = count;
     return r;
+}
+
+int
+cli_parse(const struct cli_command *c, int argc, char **argv, void *values,
+          int *ret_count, struct err *err)
+{
+    return parse(c, argc, argv, false, values, ret_count, err);
+}
+
+int
+cli_parse_plain(const struct cli_command *c, int argc, char **argv, void *values,
+                int *ret_count, struct err *err)
+{
+    return parse(c, argc, argv, true, values, ret_count, err);
 }

@@ -4,8 +4,9 @@
  *
  * A value comes from the command line, else from the variable AHR_NAME, else from a line
  * `name = value` or `command.name = value` of $XDG_CONFIG_HOME/ahr/config, else it stays
- * what the caller put there. Operands and options may be mixed; "--" ends the options,
- * and so does the first operand where that is a command.
+ * what the caller put there. A name may have a dot in it itself, which is '_' in its
+ * variable (retention.failed, AHR_RETENTION_FAILED). Operands and options may be mixed;
+ * "--" ends the options, and so does the first operand where that is a command.
  */
 #ifndef CLI_OPTION_H
 #define CLI_OPTION_H
@@ -22,6 +23,7 @@ enum cli_option_kind {
                    words in small letters in `arg` ("[SECONDS|quiet|off]": quiet is 0, off
                    1). Without a value it is CLI_WORD(0): the next word is its value only
                    if it can be one */
+    CLI_TIME,   /* uint64_t, ns since 1970: a time as cli/when.h takes it; "never" is 0 */
     CLI_LIST,   /* struct cli_list: may be given again and again; one by a variable */
 };
 
@@ -54,5 +56,18 @@ enum { CLI_HELP_SHOWN = 1000 };
  */
 int cli_parse(const struct cli_command *c, int argc, char **argv, void *values,
               int *ret_count, struct err *err);
+
+/* The same by the command line alone: for who tells what is wrong with the rest. */
+int cli_parse_plain(const struct cli_command *c, int argc, char **argv, void *values,
+                    int *ret_count, struct err *err);
+
+/* The option of that name; NULL: none. */
+const struct cli_option *cli_option_find(const struct cli_command *c, const char *name);
+enum { CLI_VARIABLE_SIZE = 64 };
+/* Its variable's name. */
+void cli_option_variable(const struct cli_option *o, char ret[CLI_VARIABLE_SIZE]);
+/* Could this be its value? ERR_USAGE says why not; called: what it is called there. */
+int cli_option_check(const struct cli_option *o, const char *value, const char *called,
+                     struct err *err);
 
 #endif

@@ -45,3 +45,12 @@ cli_progress_end(struct cli_progress *p)
         fputs("\r\033[K", stderr);
     p->is_shown = false;
 }
+
+void
+cli_progress_tell(struct cli_progress *p, const char *text)
+{
+    AUTO(buf) clean = { 0 };
+    cli_progress_end(p);
+    if (buf_puts(&clean, text) >= 0 && buf_append(&clean, "", 1) >= 0)
+        cli_say(p->command, "%s", cli_clean((char *)clean.p));
+}

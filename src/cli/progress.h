@@ -20,5 +20,7 @@ void cli_progress_begin(struct cli_progress *p, const struct cli_command *c,
 void cli_progress_step(void *ctx, uint64_t done, uint64_t total);
 /* Wipes the line. */
 void cli_progress_end(struct cli_progress *p);
+/* The same, and says something meanwhile, in which names may be that hold anything. */
+void cli_progress_tell(struct cli_progress *p, const char *text);
 
 #endif

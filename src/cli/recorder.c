@@ -107,16 +107,22 @@ cli_recorder_open(struct client_ask *ret, const struct cli_recorder *r, struct e
     return e < 0 ? err_set(err, e, "%s", why.text) : 0;
 }
 
+bool
+cli_recorder_is_run(const struct cli_recorder *r)
+{
+    AUTO(session_told) told = { 0 };
+    struct buf meta = r->live.found.meta_path;
+    return meta.n && session_meta_tell(buf_str(&meta), &told, NULL) == 0 && told.kind &&
+           !strcmp(told.kind, "stream");
+}
+
 int
 cli_recorder_error(const struct cli_recorder *r, int code, struct err *err)
 {
     const char *around = variable("AHR_SESSION");
     if (code != -EPERM || r->variable || !around || strcmp(around, r->live.found.id) != 0)
         return code;
-    AUTO(session_told) told = { 0 };
-    struct buf meta = r->live.found.meta_path;
-    if (session_meta_tell(buf_str(&meta), &told, NULL) == 0 && told.kind &&
-        !strcmp(told.kind, "stream"))
+    if (cli_recorder_is_run(r))
         return err_set(err, ERR_MISSING,
                        "session %s is a run ('ahr run'), which takes no snapshots; "
                        "'ahr record' does",

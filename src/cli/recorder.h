@@ -25,6 +25,9 @@ int cli_recorder_open(struct client_ask *ret, const struct cli_recorder *r,
  * apart. */
 int cli_recorder_error(const struct cli_recorder *r, int code, struct err *err);
 
+/* One that was reached by name: is it a run? That keeps no place of a snapshot. */
+bool cli_recorder_is_run(const struct cli_recorder *r);
+
 /* May a snapshot be labelled so? */
 int cli_check_label(const char *label, struct err *err);
 /* May an instruction to an agent read so? */

@@ -94,7 +94,8 @@ read_stdin(const struct cli_command *self, struct buf *ret)
     if (!isatty(STDIN_FILENO))
         return file_read_all(STDIN_FILENO, ret);
     return cli_read_unseen(
-        self, "what is to be masked? one text a line, not shown; Ctrl-D ends", ret);
+        self, "what is to be masked? one text a line, not shown; Ctrl-D ends", false,
+        ret);
 }
 
 static int
@@ -131,10 +132,7 @@ static void
 on_tell(void *ctx, const char *text)
 {
     struct work *w = ctx;
-    AUTO(buf) clean = { 0 };
-    cli_progress_end(&w->progress);
-    if (buf_puts(&clean, text) >= 0 && buf_append(&clean, "", 1) >= 0)
-        cli_say(w->self, "%s", cli_clean((char *)clean.p));
+    cli_progress_tell(&w->progress, text);
 }
 
 static void

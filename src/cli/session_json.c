@@ -55,23 +55,32 @@ put_words(struct json *j, const char *key, const char *words)
         json_none(j);
 }
 
-static void
-put_usage(struct json *j, const struct store_session *f)
+void
+cli_usage_json(struct json *j, const struct session_usage *u)
 {
     json_key(j, "usage");
-    if (f->input_tokens == UINT64_MAX && f->output_tokens == UINT64_MAX &&
-        f->cache_creation_tokens == UINT64_MAX && f->cache_read_tokens == UINT64_MAX &&
-        f->calls == UINT64_MAX) {
+    if (u->input_tokens == UINT64_MAX && u->output_tokens == UINT64_MAX &&
+        u->cache_creation_tokens == UINT64_MAX && u->cache_read_tokens == UINT64_MAX &&
+        u->calls == UINT64_MAX) {
         json_none(j);
         return;
     }
     json_open(j, '{');
-    put_number(j, "input_tokens", f->input_tokens, UINT64_MAX);
-    put_number(j, "output_tokens", f->output_tokens, UINT64_MAX);
-    put_number(j, "cache_creation_input_tokens", f->cache_creation_tokens, UINT64_MAX);
-    put_number(j, "cache_read_input_tokens", f->cache_read_tokens, UINT64_MAX);
-    put_number(j, "calls", f->calls, UINT64_MAX);
+    put_number(j, "input_tokens", u->input_tokens, UINT64_MAX);
+    put_number(j, "output_tokens", u->output_tokens, UINT64_MAX);
+    put_number(j, "cache_creation_input_tokens", u->cache_creation_tokens, UINT64_MAX);
+    put_number(j, "cache_read_input_tokens", u->cache_read_tokens, UINT64_MAX);
+    put_number(j, "calls", u->calls, UINT64_MAX);
     json_close(j, '}');
+}
+
+static void
+put_usage(struct json *j, const struct store_session *f)
+{
+    const struct session_usage usage = { f->input_tokens, f->output_tokens,
+                                         f->cache_creation_tokens, f->cache_read_tokens,
+                                         f->calls };
+    cli_usage_json(j, &usage);
 }
 
 static void
@@ -86,6 +95,20 @@ put_branch(struct json *j, const struct store_session *f)
     put_text(j, "from", f->parent);
     put_number(j, "snapshot_id", f->branch_snapshot, UINT64_MAX);
     put_number(j, "anchor_byte", f->branch_byte, UINT64_MAX);
+    json_close(j, '}');
+}
+
+static void
+put_fork(struct json *j, const struct store_session *f)
+{
+    json_key(j, "fork");
+    if (f->fork_turn == UINT64_MAX) {
+        json_none(j);
+        return;
+    }
+    json_open(j, '{');
+    put_text(j, "from", f->parent);
+    put_number(j, "turn", f->fork_turn, UINT64_MAX);
     json_close(j, '}');
 }
 
@@ -126,6 +149,7 @@ cli_session_json(struct json *j, const char *home, const struct library_session 
     put_number(j, "instructions", f->instructions, UINT64_MAX);
     put_text(j, "parent", f->parent);
     put_branch(j, f);
+    put_fork(j, f);
     put_text(j, "resumed_from", f->resumed_from);
     put_text(j, "agent", f->agent);
     put_text(j, "agent_session_id", f->agent_session_id);

@@ -8,8 +8,12 @@
 
 #include "base/json.h"
 #include "library/session.h"
+#include "session/meta.h"
 
 /* An object. home: for "path", the session's folder. */
 void cli_session_json(struct json *j, const char *home, const struct library_session *s);
+
+/* "usage": an object, or null where nothing is known. */
+void cli_usage_json(struct json *j, const struct session_usage *u);
 
 #endif

@@ -25,20 +25,24 @@ read_some(int signal_fd, struct buf *ret, bool *ret_is_end)
 {
     struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
                             { .fd = signal_fd, .events = POLLIN } };
-    uint8_t piece[4096];
     if (poll(fds, 2, -1) < 0)
         return errno == EINTR ? 0 : -errno;
     if (fds[1].revents)
         return 1;
-    ssize_t n = file_read(STDIN_FILENO, piece, sizeof(piece));
-    int r = n < 0 ? (int)n : buf_append(ret, piece, (size_t)n);
-    explicit_bzero(piece, sizeof(piece));
+    int r = buf_reserve(ret, 1);
+    if (r < 0)
+        return r;
+    ssize_t n = file_read(STDIN_FILENO, ret->p + ret->n, ret->cap - ret->n);
+    if (n < 0)
+        return (int)n;
+    ret->n += (size_t)n;
     *ret_is_end = n == 0;
-    return r;
+    return 0;
 }
 
 int
-cli_read_unseen(const struct cli_command *self, const char *question, struct buf *ret)
+cli_read_unseen(const struct cli_command *self, const char *question, bool is_line,
+                struct buf *ret)
 {
     static const int numbers[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP };
     struct termios saved;
@@ -56,8 +60,10 @@ cli_read_unseen(const struct cli_command *self, const char *question, struct buf
         r = hide(&saved);
         if (!r)
             cli_say(self, "%s", question);
-        while (!r && !is_end)
+        while (!r && !is_end) {
             r = read_some(signal_fd, ret, &is_end);
+            is_end |= is_line && ret->n && memchr(ret->p, '\n', ret->n);
+        }
         tcsetattr(STDIN_FILENO, TCSADRAIN, &saved);
         sigprocmask(SIG_SETMASK, &before, NULL); /* a signal is delivered here */
     }

@@ -11,9 +11,12 @@
 #include "base/buf.h"
 #include "cli/command.h"
 
-/* Asks, and reads standard input, which is a terminal, to its end (Ctrl-D). A signal that
- * ends or stops us finds the terminal as it was. 0 or negative. */
-int cli_read_unseen(const struct cli_command *self, const char *question,
+/* Asks, and reads standard input, which is a terminal, to its end (Ctrl-D); is_line: or
+ * to the end of a line. The bytes go nowhere but into ret, which is not moved while there
+ * is room in it. A signal that ends or stops us finds the terminal as it was. 0 or
+ * negative.
+ */
+int cli_read_unseen(const struct cli_command *self, const char *question, bool is_line,
                     struct buf *ret);
 
 #endif

@@ -9,6 +9,7 @@
 #include "cli/notes.h"
 #include "cli/option.h"
 #include "cli/report.h"
+#include "gz/read.h"
 #include "play/turns.h"
 #include "session/folder.h"
 #include "session/lines.h"
@@ -18,6 +19,7 @@ enum { LINES_MAX = 100 }; /* that are told by their number */
 /* What session.turns.jsonl holds, where there is one. */
 struct turns {
     bool is_there;
+    bool is_cut; /* archived, and not to be read to its end */
     uint64_t events, bad;
     uint64_t lines[LINES_MAX]; /* the numbers of the first bad ones */
 };
@@ -54,7 +56,9 @@ read_turns(struct library_found *session, struct turns *ret, struct err *err)
         return err_code(err, r, "cannot look for events of '%s'",
                         buf_str(&session->tape_path));
     ret->is_there = play_turns_exist(buf_str(&path));
-    return ret->is_there ? play_turns_read(buf_str(&path), &opt, err) : 0;
+    r = ret->is_there ? play_turns_read(buf_str(&path), &opt, err) : 0;
+    ret->is_cut = r == ERR_DAMAGED;
+    return ret->is_cut ? 0 : r;
 }
 
 static void
@@ -68,6 +72,7 @@ json_turns(struct json *j, const struct turns *t)
     for (uint64_t i = 0; i < t->bad && i < LINES_MAX; i++)
         json_u64(j, t->lines[i]);
     json_close(j, ']');
+    json_key(j, "events_cut"), json_bool(j, t->is_cut);
 }
 
 static void
@@ -83,6 +88,9 @@ text_turns(struct buf *out, const struct turns *t)
                    t->lines[i]);
     if (t->bad > LINES_MAX)
         buf_printf(out, "\n  and %" PRIu64 " more", t->bad - LINES_MAX);
+    if (t->is_cut)
+        buf_puts(out, "\n  damaged: session." SESSION_TURNS GZ_SUFFIX
+                      ": not all of it can be read");
 }
 
 static void
@@ -114,7 +122,8 @@ text_report(struct buf *out, const char *path, const struct tape_verify_report *
         { v->blocks, "block" },   { v->records, "record" },     { v->bytes, "byte" },
         { v->resizes, "resize" }, { v->snapshots, "snapshot" },
     };
-    buf_printf(out, "%s: %s\n  ", path, v->notes.damages || t->bad ? "damaged" : "ok");
+    bool is_damaged = v->notes.damages || t->bad || t->is_cut;
+    buf_printf(out, "%s: %s\n  ", path, is_damaged ? "damaged" : "ok");
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         cli_count(out, counts[i].n, counts[i].thing);
         buf_puts(out, ", ");
@@ -139,7 +148,7 @@ report(struct cli_report *out, struct library_found *session,
         json_report(&out->json, path, &v, &turns);
     else if (r >= 0)
         text_report(&out->text, path, &v, &turns);
-    bool is_damaged = v.notes.damages || turns.bad;
+    bool is_damaged = v.notes.damages || turns.bad || turns.is_cut;
     tape_verify_report_release(&v);
     return r < 0 ? r : is_damaged ? CLI_DAMAGED : CLI_DONE;
 }
