@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <strings.h>
 
+#include "cli/document_priv.h"
 #include "cli/events.h"
 #include "cli/losses.h"
 #include "cli/output.h"
@@ -24,9 +25,9 @@
 #include "session/lines.h"
 #include "session/meta.h"
 
-/* In the order of CLI_DOCUMENT_FORMATS. */
-static const char *const formats[] = { "md",   "json",   "csv",  "txt",  "ansi",
-                                       "html", "events", "cast", "cast3" };
+/* In the order of CLI_DOCUMENT_FORMATS and CLI_EXPORT_FORMATS. */
+static const char *const formats[] = { "md",   "json",   "csv",  "txt",   "ansi",
+                                       "html", "events", "cast", "cast3", "jsonl" };
 
 const char *
 cli_document_format(int word)
@@ -43,33 +44,6 @@ cli_document_format_of(const char *file_name)
             return formats[i];
     return NULL;
 }
-
-enum {
-    FLUSH_AT = 64 << 10,
-    TURNS_LINE_MAX = 512 << 20,
-};
-
-struct document {
-    const struct cli_command *self;
-    const struct cli_document *doc;
-    const char *name; /* of the session, as the user gave it */
-    struct library_found found;
-    struct session_facts facts;
-    struct redact *redact; /* NULL: nothing is masked */
-    struct buf title, command;
-    struct session_told told;  /* for a stream of events: more facts … */
-    struct buf cwd;            /* … of which this may be shown */
-    struct play_events events; /* those beside the recording */
-    bool is_lost;              /* … are not all */
-    struct cli_losses losses;
-    struct cli_progress progress;
-    uint64_t records;
-    struct play_turns_mask masked; /* an event's texts */
-    struct buf lines;              /* events that are not written yet */
-    uint64_t bad_lines;            /* among them */
-    uint64_t exits;                /* … and ends of iterations */
-    struct cli_output out;
-};
 
 static void
 release(struct document *d)
@@ -120,17 +94,14 @@ text_or_none(struct buf *b)
     return b->n ? buf_str(b) : NULL;
 }
 
-/* As its facts say, so that all ways to it lead to the same document. */
-static const char *
-session_of(const struct document *d)
+const char *
+document_session(const struct document *d)
 {
     return *d->facts.id ? d->facts.id : d->found.id;
 }
 
-/* What a stream of events tells of the session, where it goes to its end. */
 static int
-read_session(struct document *d, uint64_t last_ns, struct play_session *ret,
-             struct err *err)
+read_told(struct document *d, struct err *err)
 {
     AUTO(buf) path = { 0 };
     session_told_release(&d->told);
@@ -141,9 +112,20 @@ read_session(struct document *d, uint64_t last_ns, struct play_session *ret,
         d->told = (struct session_told){ .exit_code = -1 };
     if (d->told.cwd && play_title(d->redact, d->told.cwd, &d->cwd) < 0)
         return err_code(err, -ENOMEM, "cannot mask the folder of '%s'", d->name);
+    return 0;
+}
+
+/* What a stream of events tells of the session, where it goes to its end. */
+static int
+read_session(struct document *d, uint64_t last_ns, struct play_session *ret,
+             struct err *err)
+{
+    int r = read_told(d, err);
+    if (r < 0)
+        return r;
     bool is_all = !d->doc->to_byte && !d->doc->to_ns;
     *ret = (struct play_session){
-        .id = session_of(d),
+        .id = document_session(d),
         .command = text_or_none(&d->command),
         .cwd = text_or_none(&d->cwd),
         .status = is_all ? d->told.status : NULL,
@@ -317,108 +299,6 @@ cast(struct document *d, int version, struct err *err)
     return r;
 }
 
-/* -- the events of a run -- */
-
-static int
-write_lines(struct document *d, size_t at)
-{
-    if (d->lines.failed || d->lines.n <= at)
-        return d->lines.failed;
-    int r = cli_output_write(&d->out, (struct view){ d->lines.p, d->lines.n });
-    buf_clear(&d->lines);
-    return r;
-}
-
-/* A play_turn_fn. */
-static int
-on_turn(void *ctx, const struct turn_event *given, const struct turn_stamp *given_at)
-{
-    struct document *d = ctx;
-    struct turn_event e = *given;
-    struct turn_stamp at = *given_at;
-    if (d->doc->to_ns && at.ts_ns > d->doc->to_ns)
-        return 0;
-    int r = d->redact ? play_turns_mask(d->redact, &e, &d->masked) : 0;
-    if (r < 0)
-        return r;
-    at.session = session_of(d);
-    d->records++;
-    d->exits += e.type == TURN_EXIT;
-    turn_line(&e, &at, &d->lines);
-    return write_lines(d, FLUSH_AT);
-}
-
-/* A play_turns_bad_fn. */
-static void
-on_bad_turn(void *ctx, uint64_t line)
-{
-    struct document *d = ctx;
-    if (d->bad_lines++ < CLI_LOSSES_MAX)
-        cli_say(d->self, "'%s': line %" PRIu64 " of its events cannot be read", d->name,
-                line);
-    d->is_lost = true;
-}
-
-/* Each iteration of a run that has ended tells of its end, but on a disk that took no
- * more: nothing else tells of what is missing then. */
-static void
-look_for_exits(struct document *d)
-{
-    static const char *const ends[] = { "completed", "failed", "aborted", "crashed" };
-    AUTO(buf) path = { 0 };
-    AUTO(session_told) told = { .exit_code = -1 };
-    bool has_ended = false;
-    if (d->found.is_live || d->doc->to_ns ||
-        session_sibling_path(buf_str(&d->found.tape_path), SESSION_META, &path) < 0 ||
-        session_meta_tell(buf_str(&path), &told, NULL) < 0 || !told.kind || !told.status)
-        return;
-    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-        has_ended |= !strcmp(told.status, ends[i]);
-    if (strcmp(told.kind, "stream") != 0 || !has_ended || d->exits >= told.iterations)
-        return;
-    d->is_lost = true;
-    AUTO(buf) text = { 0 };
-    if (buf_puts(&text, told.project ? told.project : d->name) < 0 ||
-        buf_append(&text, "", 1) < 0)
-        return;
-    cli_say(d->self, "'%s': events are missing at the end; 'ahr log %s' may have more",
-            d->name, cli_clean((char *)text.p));
-}
-
-static int
-turns(struct document *d, const char *path, struct err *err)
-{
-    const struct play_turns_options opt = {
-        .is_growing = d->found.is_live,
-        .fn = on_turn,
-        .bad = on_bad_turn,
-        .ctx = d,
-    };
-    d->lines.ceiling = TURNS_LINE_MAX;
-    d->exits = 0;
-    int r = play_turns_read(path, &opt, err);
-    if (!r)
-        r = write_lines(d, 0);
-    if (!r)
-        look_for_exits(d);
-    if (!r && !d->redact)
-        cli_say(d->self, "secrets are not masked in this document");
-    return r;
-}
-
-/* Appends where they are; nothing, where the recording is all there is, or the place to
- * end at is one of its bytes. */
-static int
-find_turns(struct document *d, struct buf *path)
-{
-    if (strcmp(d->doc->format, "events") != 0 || d->doc->to_byte)
-        return 0;
-    int r = session_sibling_path(buf_str(&d->found.tape_path), SESSION_TURNS, path);
-    if (r >= 0 && !play_turns_exist(buf_str(path)))
-        buf_clear(path);
-    return r < 0 ? r : 0;
-}
-
 /* -- all -- */
 
 static int
@@ -427,14 +307,15 @@ make(struct document *d, struct err *err)
     const char *format = d->doc->format;
     int version = !strcmp(format, "cast") ? 2 : !strcmp(format, "cast3") ? 3 : 0;
     const struct play_format *report_format = play_format_find(format);
+    AUTO(buf) path = { 0 };
+    d->losses = (struct cli_losses){ .command = d->self, .path = d->name };
+    int r = document_find_turns(d, &path, err);
+    if (!r && path.n)
+        r = read_told(d, err);
+    if (r < 0 || path.n)
+        return r < 0 ? r : document_turns(d, buf_str(&path), err);
     if (!version && !report_format)
         return err_set(err, ERR_USAGE, "there is no format '%s'", format);
-    d->losses = (struct cli_losses){ .command = d->self, .path = d->name };
-    AUTO(buf) path = { 0 };
-    if (find_turns(d, &path) < 0)
-        return err_code(err, -ENOMEM, "cannot read '%s'", d->name);
-    if (path.n)
-        return turns(d, buf_str(&path), err);
     cli_progress_begin(&d->progress, d->self, d->name);
     return version ? cast(d, version, err) : report(d, report_format, err);
 }

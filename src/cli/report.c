@@ -83,7 +83,9 @@ find_and_add(struct cli_report *out, const struct cli_command *self, const char 
              const struct tape_progress *step, cli_report_fn fn, struct err *err)
 {
     AUTO(library_found) found = { 0 };
-    int r = cli_find(out->is_told ? NULL : self, &found, what, err);
+    const struct cli_command *teller = out->is_told ? NULL : self;
+    int r = out->is_any ? cli_find_any(teller, &found, what, err)
+                        : cli_find(teller, &found, what, err);
     if (r < 0)
         return r;
     out->is_told = out->is_told || found.why.code;

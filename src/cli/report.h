@@ -13,6 +13,7 @@ struct cli_report {
     bool is_dry_run;
     bool is_all;      /* those that there are: JSON is an array, however many */
     bool is_told;     /* why the index is not used */
+    bool is_any;      /* encrypted ones, too */
     struct buf text;  /* so far */
     struct json json; /* into text */
 };
