@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "cli/ending.h"
+#include "cli/interrupted.h"
 #include "cli/option.h"
 #include "cli/record.h"
 #include "cli/session.h"
@@ -33,7 +34,7 @@
 struct args {
     const char *out_file, *points, *name, *role, *task, *parent, *ipc;
     uint64_t quality, block_ms, cols, rows, auto_snapshot;
-    int view, sync, upkeep;
+    int view, sync, upkeep, on_interrupted;
     struct cli_viewing viewing;
     bool is_forced, allows_self, keeps_input, is_redacting, is_detachable, is_background,
         is_quiet;
@@ -452,6 +453,7 @@ prepare(struct record *rec, char **argv, struct err *err)
     h->role = a->role;
     h->task = a->task;
     h->branch = rec->more ? rec->more->branch : NULL;
+    h->lineage = rec->more ? rec->more->lineage : NULL;
     h->quality = (int)a->quality;
     h->block_ns = a->block_ms * 1000000;
     h->sync = (enum tape_sync)a->sync;
@@ -566,9 +568,31 @@ check_command(const struct cli_command *self, const char *command, const char *a
     return r;
 }
 
+static bool
+look_for_left(const struct cli_command *self, const struct args *a,
+              char ret_id[SESSION_ID_LEN + 1])
+{
+    AUTO(buf) home = { .ceiling = PATH_MAX };
+    char cwd[PATH_MAX];
+    struct err ignored; /* it is told when it is used */
+    bool is_noted = a->is_background && (a->on_interrupted == CLI_INTERRUPTED_UNSAID ||
+                                         a->on_interrupted == CLI_INTERRUPTED_ASK);
+    if (session_home(&home, &ignored) < 0 || !getcwd(cwd, sizeof(cwd)))
+        return false;
+    const struct cli_interrupted_about about = { .self = self,
+                                                 .home = buf_str(&home),
+                                                 .folder = cwd,
+                                                 .name = a->name,
+                                                 .task = a->task,
+                                                 .is_quiet = a->is_quiet };
+    return cli_interrupted(&about, is_noted ? CLI_INTERRUPTED_NOTE : a->on_interrupted,
+                           ret_id);
+}
+
+/* typed: argv, as it was before it was parsed. */
 static int
-record(const struct cli_command *self, const struct cli_record_more *more, int argc,
-       char **argv, struct err *err)
+record_typed(const struct cli_command *self, const struct cli_record_more *more, int argc,
+             char **argv, char **typed, struct err *err)
 {
     const char *auto_word = find_auto_word(argc, argv);
     const struct tape_writer_options *d = &tape_writer_defaults;
@@ -576,6 +600,7 @@ record(const struct cli_command *self, const struct cli_record_more *more, int a
                          .block_ms = d->block_ns / 1000000,
                          .sync = (int)d->sync,
                          .viewing.deliver = CLI_DELIVER_UNSAID,
+                         .on_interrupted = CLI_INTERRUPTED_UNSAID,
                          .auto_snapshot = AUTO_OFF };
     int count, r = cli_parse(self, argc, argv, &args, &count, err);
     if (!r)
@@ -586,6 +611,12 @@ record(const struct cli_command *self, const struct cli_record_more *more, int a
     r = check_command(self, argv[0], auto_word, err);
     if (r)
         return r;
+    char left[SESSION_ID_LEN + 1];
+    size_t before = (size_t)(argc - count);
+    const struct cli_again_given given = { self, args.name, typed, before };
+    if (!more && look_for_left(self, &args, left))
+        return cli_interrupted_resume(&given, left, args.is_quiet, count, typed + before,
+                                      err);
     struct record rec = { .self = self, .args = &args, .more = more };
     r = prepare(&rec, argv, err);
     if (!r) {
@@ -593,6 +624,17 @@ record(const struct cli_command *self, const struct cli_record_more *more, int a
         r = start(&rec, err);
     }
     record_release(&rec);
+    return r;
+}
+
+static int
+record(const struct cli_command *self, const struct cli_record_more *more, int argc,
+       char **argv, struct err *err)
+{
+    char **typed = cli_interrupted_words(argc, argv);
+    int r = typed ? record_typed(self, more, argc, argv, typed, err)
+                  : err_code(err, -ENOMEM, "cannot record");
+    free(typed);
     return r;
 }
 
@@ -654,6 +696,7 @@ static const struct cli_option options[] = {
       0 },
     { "parent", 0, CLI_TEXT, offsetof(struct args, parent), "SESSION",
       "the session that it belongs to ($AHR_SESSION)", 0, 0 },
+    CLI_INTERRUPTED_OPTION(struct args, on_interrupted),
     CLI_UPKEEP_OPTION(struct args, upkeep,
                       "index the session at its end, in the background"),
     { "quiet", 'q', CLI_FLAG, offsetof(struct args, is_quiet), NULL,
@@ -670,7 +713,8 @@ const struct cli_command cli_record = {
     "[--allow-self] [--auto-snapshot [SECONDS|quiet|off]] [--sync "
     "none|interval|block|always] "
     "[--detach] [--background] [--name NAME] [--role ROLE] [--task TEXT] "
-    "[--parent SESSION] [--upkeep auto|off] [-q] -- CMD [ARG…]",
+    "[--parent SESSION] [--on-interrupted ask|resume|fresh|note] [--upkeep auto|off] "
+    "[-q] -- CMD [ARG…]",
     "record a command on a terminal of its own",
     options,
     run,

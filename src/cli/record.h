@@ -8,7 +8,8 @@
 
 /* What no option of it says. */
 struct cli_record_more {
-    const struct session_branch *branch; /* NULL: it is none */
+    const struct session_branch *branch;   /* NULL: it is none */
+    const struct session_lineage *lineage; /* NULL: of no other */
     /* The command runs; its client is not there yet. NULL: nobody asks. */
     void (*started)(void *ctx, const char *id);
     void *ctx;

@@ -14,6 +14,7 @@
 #include "journal/iteration.h"
 #include "journal/log.h"
 #include "library/catch_up.h"
+#include "library/damaged.h"
 #include "library/runs.h"
 #include "session/home.h"
 
@@ -27,6 +28,7 @@ struct recover {
 struct outcome {
     const char *id, *path; /* path "": nothing was recorded, and the session is removed */
     bool is_ruin;          /* nothing of it can be read */
+    bool is_talk;          /* … but what was said */
     bool is_dry_run;
     struct tape_repair_report done;
     const struct library_project *project; /* of a run */
@@ -39,10 +41,11 @@ json_report(struct json *j, const struct outcome *o)
     json_open(j, '{');
     if (*o->id)
         json_key(j, "session"), json_str(j, o->id);
-    json_key(j, "file"), *o->path ? json_str(j, o->path) : json_none(j);
+    json_key(j, "file"), *o->path && !o->is_talk ? json_str(j, o->path) : json_none(j);
     json_key(j, "changed"), json_bool(j, r->is_changed || o->is_ruin);
     json_key(j, "dry_run"), json_bool(j, o->is_dry_run);
     json_key(j, "set_aside"), json_bool(j, o->is_ruin);
+    json_key(j, "conversation_kept"), json_bool(j, o->is_talk);
     json_key(j, "blocks"), json_u64(j, r->blocks);
     json_key(j, "sealed_blocks"), json_u64(j, r->sealed_blocks);
     json_key(j, "sealed_records"), json_u64(j, r->sealed_records);
@@ -106,6 +109,10 @@ add_report(struct cli_report *out, const struct outcome *o)
     else if (o->is_ruin)
         buf_printf(&out->text, "%s: nothing of it can be read; %smoved to 'damaged'",
                    o->id, would);
+    else if (o->is_talk)
+        buf_printf(&out->text, "%s: %s; its conversation is kept", o->id,
+                   o->done.damages ? "its recording cannot be read"
+                                   : "nothing of it was shown yet");
     else if (*o->path)
         text_report(&out->text, o->path, &o->done, o->is_dry_run);
     else
@@ -208,6 +215,14 @@ take_run(void *ctx, const char *dir, int r, const struct err *why)
     return 1;
 }
 
+static bool
+has_talk(const char *id, const char *path)
+{
+    AUTO(buf) dir = { .ceiling = PATH_MAX };
+    return *id && *path && !buf_append(&dir, path, file_dir_len(path)) &&
+           library_has_talk(buf_str(&dir));
+}
+
 static int
 report(struct cli_report *out, struct library_found *session,
        const struct tape_progress *step, struct err *err)
@@ -234,6 +249,7 @@ report(struct cli_report *out, struct library_found *session,
     o.is_ruin = r > 0;
     if (is_live || o.is_ruin)
         o.path = buf_str(&moved);
+    o.is_talk = !o.is_ruin && !o.done.blocks && has_talk(o.id, o.path);
     if (*o.id && *o.path && o.done.is_changed && !is_dry_run)
         buf_append(&rec->ids, o.id, sizeof(session->id));
     add_report(out, &o);

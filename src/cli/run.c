@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* ahr run: a command on pipes, recorded message by message. */
-#include "run/run.h"
+#include "cli/run.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/interrupted.h"
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/report.h"
@@ -23,7 +26,7 @@ struct args {
     uint64_t iterations; /* 0: not given */
     uint64_t flush_ms;
     struct cli_list context_files;
-    int agent, upkeep;
+    int agent, upkeep, on_interrupted;
     bool is_silent, is_json, is_verbose, is_quiet;
 };
 
@@ -39,6 +42,7 @@ static const enum turn_agent agents[] = { TURN_AUTO,   TURN_CLAUDE,   TURN_CODEX
 struct told {
     const struct cli_command *self;
     const struct args *args;
+    const struct cli_run_more *more;
 };
 
 static int
@@ -124,6 +128,14 @@ greet(void *ctx, bool has_ignore)
 }
 
 static void
+tell_opened(void *ctx, const char *id)
+{
+    const struct told *t = ctx;
+    if (t->more->opened)
+        t->more->opened(t->more->ctx, id);
+}
+
+static void
 conclude(const struct told *t, const struct run_result *done)
 {
     AUTO(buf) line = { 0 };
@@ -181,8 +193,11 @@ run_with(struct told *t, const char *home, char **argv, struct err *err)
         .is_verbose = a->is_verbose,
         .is_coloured = cli_output_has_colours(),
         .is_indexed = a->upkeep != CLI_UPKEEP_OFF,
+        .lineage = t->more->lineage,
+        .script = t->more->script,
         .say = say,
         .greet = greet,
+        .opened = tell_opened,
         .ctx = t,
     };
     (void)pty_size(STDOUT_FILENO, &opt.cols, &opt.rows);
@@ -196,14 +211,38 @@ run_with(struct told *t, const char *home, char **argv, struct err *err)
     if (!r)
         conclude(t, &done);
     library_found_release(&parent.found);
+    if (!r && t->more->ended)
+        done.exit_status = t->more->ended(t->more->ctx, &done);
     return r < 0 ? r : done.exit_status;
 }
 
-static int
-run(const struct cli_command *self, int argc, char **argv, struct err *err)
+static bool
+look_for_left(const struct told *t, const char *home, char ret_id[SESSION_ID_LEN + 1])
 {
-    struct args args = { .flush_ms = JOURNAL_FLUSH_MS };
-    struct told t = { self, &args };
+    const struct args *a = t->args;
+    char root[PATH_MAX];
+    struct err ignored; /* it is told when it is used */
+    if (find_root(a->dir, root, &ignored) < 0)
+        return false;
+    const struct cli_interrupted_about about = { .self = t->self,
+                                                 .home = home,
+                                                 .folder = root,
+                                                 .name = a->name,
+                                                 .task = a->task,
+                                                 .is_quiet = a->is_quiet };
+    return cli_interrupted(&about, a->on_interrupted, ret_id);
+}
+
+/* typed: argv, as it was before it was parsed. */
+static int
+run_typed(const struct cli_run_more *more, int argc, char **argv, char **typed,
+          struct err *err)
+{
+    static const struct cli_run_more nothing = { 0 };
+    const struct cli_command *self = &cli_run;
+    struct args args = { .flush_ms = JOURNAL_FLUSH_MS,
+                         .on_interrupted = CLI_INTERRUPTED_UNSAID };
+    struct told t = { self, &args, more ? more : &nothing };
     AUTO(buf) home = { 0 };
     int count, r = cli_parse(self, argc, argv, &args, &count, err);
     if (!r)
@@ -213,7 +252,32 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     if (r)
         return r;
     argv[count] = NULL;
+    if (args.name && t.more->other_name && !strcmp(args.name, t.more->other_name))
+        args.name = NULL;
+    char left[SESSION_ID_LEN + 1];
+    size_t before = (size_t)(argc - count);
+    const struct cli_again_given given = { self, args.name, typed, before };
+    if (!more && look_for_left(&t, buf_str(&home), left))
+        return cli_interrupted_resume(&given, left, args.is_quiet, count, typed + before,
+                                      err);
     return run_with(&t, buf_str(&home), argv, err);
+}
+
+int
+cli_run_with(const struct cli_run_more *more, int argc, char **argv, struct err *err)
+{
+    char **typed = cli_interrupted_words(argc, argv);
+    int r = typed ? run_typed(more, argc, argv, typed, err)
+                  : err_code(err, -ENOMEM, "cannot run");
+    free(typed);
+    return r;
+}
+
+static int
+run(const struct cli_command *self, int argc, char **argv, struct err *err)
+{
+    (void)self;
+    return cli_run_with(NULL, argc, argv, err);
 }
 
 static const struct cli_option options[] = {
@@ -243,6 +307,7 @@ static const struct cli_option options[] = {
       "show nothing of what it says", 0, 0 },
     { "json", 0, CLI_FLAG, offsetof(struct args, is_json), NULL,
       "show events as lines of JSON, the same for every agent", 0, 0 },
+    CLI_INTERRUPTED_OPTION(struct args, on_interrupted),
     CLI_UPKEEP_OPTION(struct args, upkeep,
                       "index the session at its end, in the background"),
     { "verbose", 'v', CLI_FLAG, offsetof(struct args, is_verbose), NULL,
@@ -257,7 +322,8 @@ const struct cli_command cli_run = {
     "[--name NAME] [--role ROLE] [--task TEXT] [--parent SESSION] [--iterations N] "
     "[--until TEXT] [--agent auto|claude|codex|gemini|opencode|text] "
     "[--context-file PATH]… [--dir DIR] [--flush-ms N] [--no-echo] [--json] "
-    "[--upkeep auto|off] [-v] [-q] -- CMD [ARG…]",
+    "[--on-interrupted ask|resume|fresh|note] [--upkeep auto|off] [-v] [-q] -- CMD "
+    "[ARG…]",
     "run a command on pipes, and record it message by message",
     options,
     run,

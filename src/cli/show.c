@@ -12,11 +12,14 @@
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/session_json.h"
+#include "cli/show_tree.h"
 #include "cli/upkeep.h"
 #include "cli/when.h"
+#include "library/encrypt.h"
 #include "play/title.h"
 #include "session/folder.h"
 #include "session/home.h"
+#include "session/meta.h"
 #include "snap/list.h"
 
 enum {
@@ -25,7 +28,7 @@ enum {
 };
 
 struct args {
-    bool is_json;
+    bool is_json, is_tree;
     int upkeep;
 };
 
@@ -103,6 +106,16 @@ put_branch(struct shown *s)
     if (f->branch_byte != UINT64_MAX)
         buf_printf(&text, ", at byte %" PRIu64, f->branch_byte);
     put_row(s, "branched at", buf_str(&text));
+}
+
+static void
+put_fork(struct shown *s)
+{
+    AUTO(buf) text = { 0 };
+    if (s->session->facts.fork_turn == UINT64_MAX)
+        return;
+    cli_count(&text, s->session->facts.fork_turn, "turn");
+    put_row(s, "forked after", buf_str(&text));
 }
 
 static void
@@ -218,14 +231,46 @@ is_run(const struct shown *s)
     return s->session->facts.kind && !strcmp(s->session->facts.kind, "stream");
 }
 
+static bool
+is_encrypted(const struct library_session *s)
+{
+    return s->facts.status &&
+           !strcmp(s->facts.status, session_status_name(SESSION_ENCRYPTED));
+}
+
+/* What a killed encrypt or decrypt has left is not locked away. */
+static void
+put_vault(struct shown *s)
+{
+    AUTO(buf) vault = { .ceiling = PATH_MAX };
+    AUTO(buf) left = { .ceiling = PATH_MAX };
+    const char *id = s->session->facts.id;
+    buf_printf(&vault, "%s/sessions/%s/" SESSION_VAULT, s->home, id);
+    put_row(s, "vault", buf_str(&vault));
+    if (library_encrypt_left(s->home, id, &left) <= 0)
+        return;
+    put_row(s, "left over", buf_str(&left));
+    buf_printf(&s->out,
+               "\nnot all of it is encrypted: 'ahr encrypt %s' or 'ahr decrypt %s', once "
+               "more, ends what was broken off\n",
+               id, id);
+}
+
 static void
 put_hints(struct shown *s)
 {
     const char *id = s->session->facts.id;
     bool is_held = s->session->is_held;
     buf_puts(&s->out, "\n");
-    if (!is_held && s->session->place == LIBRARY_LIVE)
+    if (is_encrypted(s->session)) {
+        buf_printf(&s->out, "ahr decrypt %s\n", id);
+        return;
+    }
+    if (!is_held && !s->session->lost_pid && s->session->place == LIBRARY_LIVE)
         buf_printf(&s->out, "ahr recover %s\n", id);
+    if (!is_held && !strcmp(s->session->facts.status ? s->session->facts.status : "",
+                            session_status_name(SESSION_INTERRUPTED)))
+        buf_printf(&s->out, "ahr resume %s\n", id);
     if (is_run(s))
         buf_printf(&s->out, "ahr log %s\n", id);
     if (is_held && is_run(s))
@@ -256,6 +301,7 @@ put_text(struct shown *s)
     put_row(s, "agent session", f->agent_session_id);
     put_row(s, "parent", f->parent);
     put_branch(s);
+    put_fork(s);
     put_row(s, "resumed from", f->resumed_from);
     put_time(s, "started", f->started_at_ns);
     put_time(s, "ended", f->ended_at_ns);
@@ -263,7 +309,10 @@ put_text(struct shown *s)
     put_sizes(s);
     put_damage(s);
     put_audit(s);
-    put_row(s, "recording", s->tape_path);
+    if (is_encrypted(s->session))
+        put_vault(s);
+    else
+        put_row(s, "recording", s->tape_path);
     put_row(s, "project files", s->session->facts.project);
     put_hints(s);
 }
@@ -290,8 +339,8 @@ undone(const struct library_session *s, const struct err *why)
 {
     bool is_stored = s->place == LIBRARY_SESSIONS;
     return (struct library_listed){
-        .unindexed = is_stored && !s->is_indexed,
-        .interrupted = s->place == LIBRARY_LIVE && !s->is_held,
+        .unindexed = is_stored && !s->is_indexed && !is_encrypted(s),
+        .interrupted = s->place == LIBRARY_LIVE && !s->is_held && !s->lost_pid,
         .why = *why,
     };
 }
@@ -304,7 +353,7 @@ show(const struct cli_command *self, const struct args *a, const char *what,
     AUTO(library_found) found = { 0 };
     AUTO(library_session) session = { 0 };
     struct err why;
-    int r = cli_find(self, &found, what, err);
+    int r = cli_find_any(self, &found, what, err);
     if (r < 0)
         return r;
     if (!*found.id)
@@ -322,7 +371,10 @@ show(const struct cli_command *self, const struct args *a, const char *what,
     struct shown s = { .home = buf_str(&home),
                        .session = &session,
                        .tape_path = buf_str(&found.tape_path) };
-    r = print(&s, a->is_json, err);
+    if (session.lost_pid)
+        cli_say_lost(self, &session);
+    r = a->is_tree ? cli_show_tree(buf_str(&home), found.id, a->is_json, err)
+                   : print(&s, a->is_json, err);
     if (!r) {
         struct library_listed listed = undone(&session, &why);
         cli_tend(a->upkeep, buf_str(&home), &listed);
@@ -344,11 +396,18 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
 
 static const struct cli_option options[] = {
     { "json", 0, CLI_FLAG, offsetof(struct args, is_json), NULL, "print JSON", 0, 0 },
+    { "tree", 0, CLI_FLAG, offsetof(struct args, is_tree), NULL,
+      "print all sessions that it comes from, or that come from it", 0, 0 },
     CLI_UPKEEP_OPTION(struct args, upkeep,
                       "recover and index in the background what is not yet"),
     { 0 },
 };
 
 const struct cli_command cli_show = {
-    "show", "[SESSION] [--json]", "show what is known of a session", options, run, false,
+    "show",
+    "[SESSION] [--json] [--tree]",
+    "show what is known of a session",
+    options,
+    run,
+    false,
 };
