@@ -195,10 +195,40 @@ def one_that_was_cut_off_is_recovered_first():
         a.ok("rename", "d", "e")
         assert meta_of(a.sessions / cut)["status"] == "interrupted"
         assert meta_of(a.sessions / cut)["name"] == "e" and os.listdir(a.home.dir / "live") == []
-        other = session_id("2026-05-28", "e")
-        a.home.add_cut_off(other, name="f", startedAtNs=10)
+
+
+@test
+def one_that_was_cut_off_goes_as_it_is():
+    with Library(AHR) as a:
+        cut = session_id("2026-05-28", "e")
+        folder = a.home.add_cut_off(cut, name="f", startedAtNs=10)
+        (folder / "session.ahr").unlink()  # nobody needs to read it
+        (folder / "session.ahr").mkdir()
+        (folder / "session.ahr" / "file").touch()
         a.ok("delete", "--yes", "f")
-        assert os.listdir(a.home.dir / "live") == [] and a.ids() == [cut, C, B, A]
+        assert os.listdir(a.home.dir / "live") == [] and a.ids() == [C, B, A]
+
+
+def fill(path):
+    with open(path, "wb", buffering=0) as full:
+        with contextlib.suppress(OSError):
+            while full.write(bytes(4096)):
+                pass
+
+
+@test
+def one_that_was_cut_off_on_a_full_disk_goes_all_the_same():
+    for command in (("delete", "--yes", "f"), ("clean", "--yes", "--status", "interrupted")):
+        with Library(AHR) as a, mounted(a.dir / "disk", "-t", "tmpfs", "-o", "size=2m", "tmpfs"):
+            a.index()
+            home = a.dir / "disk" / "ahr"
+            cut = a.home.add_cut_off(session_id("2026-05-28", "e"), name="f", startedAtNs=10)
+            with open(cut / "session.ahr", "ab") as tape:
+                tape.write(bytes(500_000))  # recover would keep them, in a file of its own
+            shutil.copytree(a.home.dir, home)
+            fill(a.dir / "disk" / "full")
+            a.ok(*command, env={"AHR_HOME": str(home)})
+            assert os.listdir(home / "live") == [] and sorted(os.listdir(home / "sessions")) == [A, B, C]
 
 
 @test
@@ -283,10 +313,7 @@ def a_full_disk_is_no_reason_to_keep_a_session():
         shutil.copytree(a.home.dir, home)
         with open(home / "sessions" / A / "large", "wb") as large:
             large.write(bytes(500_000))
-        with open(a.dir / "disk" / "full", "wb", buffering=0) as full:
-            with contextlib.suppress(OSError):
-                while full.write(bytes(4096)):
-                    pass
+        fill(a.dir / "disk" / "full")
         env = {"AHR_HOME": str(home)}
         for look in (("list",), ("search", "zz")):
             done = a.run(*look, env=env)

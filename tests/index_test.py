@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
-from support.processes import open_files, wait_for
+from support.processes import open_files, times_slept, wait_for
 from support.secrets import Templates
 from support.sessions import Home, session_id
 from support.tap import run, test
@@ -58,18 +58,19 @@ def varint(data, at):
 
 
 def unpack(packed):
-    """A piece's rows, as (index, byte, time, start), and its text."""
+    """A piece's rows, as (index, byte, time, start, label), and its text."""
     size, at = varint(packed, 0)
     raw = subprocess.run(["brotli", "-dc"], input=packed[at:], capture_output=True, check=True).stdout
     assert len(raw) == size
     count, at = varint(raw, 0)
-    rows, last = [], [0, 0, 0, 0]
+    rows, last = [], [0, 0, 0, 0, 0]
     for _ in range(count):
-        for i in range(4):
+        for i in range(5):
             value, at = varint(raw, at)
             last[i] += value if i == 3 else value >> 1 ^ -(value & 1)
         rows.append(tuple(last))
-    return rows, raw[at:].decode()
+    labels, at = varint(raw, at)
+    return rows, raw[at + labels:].decode()
 
 
 def texts(home, sid):
@@ -105,8 +106,9 @@ def a_session_is_in_the_index_with_its_facts_and_its_text():
         moments = ask(home, "SELECT kind, id, anchor_byte, snapshot_id, text FROM moments ORDER BY kind")
         assert [tuple(m.values()) for m in moments] == [(0, 1, 12, None, "here"), (1, 1, 12, 1, "go on")]
         (rows, text), = texts(home, ONE)
-        assert text == "first line\nsecond\n"
-        assert [r[0] for r in rows] == [0, 1] and rows[0][1] == 10 and rows[1][3] == 11
+        assert text == "first line\nsecond\ngo on\n"
+        assert [r[0] for r in rows] == [0, 1, 1] and rows[0][1] == 10 and rows[1][3] == 11
+        assert [r[4] for r in rows] == [0, 0, 2] and rows[2][1] == 12  # the last is the instruction's
         assert START_NS < rows[0][2] < rows[1][2] < START_NS + 10_000_000
         assert found(home, "FIRST") == [ONE] and not found(home, "third")
 
@@ -227,11 +229,25 @@ def what_is_no_stored_session_is_refused_and_what_is_gone_taken_out():
         shutil.rmtree(home.dir / "sessions" / ONE)
         assert f"no session '{ONE}'" in a.fails(3, "index", ONE)
         assert ids(home) == []
-        with_fd = os.open(add(home, THREE, Tape().data("x")), os.O_RDONLY)
-        fcntl.flock(with_fd, fcntl.LOCK_EX)
-        assert "another ahr is at session" in a.fails(5, "index", THREE)
-        os.close(with_fd)
-        a.ok("index", THREE)
+
+
+@test
+def a_session_that_somebody_is_at_is_waited_for():
+    with Ahr(AHR) as a:
+        home = Home(a)
+        for sid in (ONE, TWO):
+            add(home, sid, Tape().data("one\r\n"))
+        for args in (("index", "--all", "-q"), ("index", ONE, "-q")):
+            folder = home.dir / "sessions" / ONE
+            held = os.open(folder, os.O_RDONLY)
+            fcntl.flock(held, fcntl.LOCK_EX)
+            going = a.popen(*args)
+            wait_for(lambda: str(home.dir / "library.db") in open_files(going.pid), f"{args} does not begin")
+            looks = times_slept(going.pid)
+            wait_for(lambda: times_slept(going.pid) > looks + 20, f"{args} does not wait")
+            os.close(held)
+            assert going.wait(60) == 0
+        assert ids(home) == [ONE, TWO]
 
 
 # -- reindex --

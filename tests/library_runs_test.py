@@ -47,7 +47,7 @@ class Runs(Ahr):
                 *more]
 
     def add(self, kind="sessions", *more, sid=ID, **facts):
-        return self.home.add_run(kind, sid, b"do it\r\n", self.events(*more), self.project, **{
+        return self.home.add_run(kind, sid, b"[user] do it\r\nonly here\r\n", self.events(*more), self.project, **{
             "name": "RUN-001", "agent": "claude", "startedAtNs": START, **facts})
 
     def rows(self, sql):
@@ -123,7 +123,11 @@ def a_word_that_was_cut_off_on_the_screen_is_found_once_and_where_it_is_said():
         assert hit["text"].strip() == "needle in hay"
         assert "turn 4" in a.ok("search", "needle").decode()
         hit, = json.loads(a.ok("search", "--json", "do it"))
+        assert (hit["turn"], hit["line"]) == (2, None)
+        hit, = json.loads(a.ok("search", "--json", "do it", "--in", "terminal"))
         assert (hit["turn"], hit["line"]) == (None, 0)
+        hit, = json.loads(a.ok("search", "--json", "only here"))
+        assert (hit["turn"], hit["line"]) == (None, 1)
         assert json.loads(a.ok("search", "--json", "row 499"))[0]["turn"] == 4
 
 

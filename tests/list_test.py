@@ -26,7 +26,7 @@ SECOND = 10**9
 T = 1_780_000_000 * SECOND  # 2026-05-28T20:26:40Z
 KEYS = ["id", "name", "role", "kind", "status", "signal", "exit_code", "cmd", "cwd", "task",
         "started_at", "ended_at", "duration_ms", "bytes", "cols", "rows", "snapshots",
-        "instructions", "parent", "branch", "resumed_from", "agent", "agent_session_id", "model", "usage",
+        "instructions", "parent", "branch", "fork", "resumed_from", "agent", "agent_session_id", "model", "usage",
         "project", "iterations", "turns", "size_bytes", "damaged", "lines", "place", "indexed", "path"]
 
 
@@ -208,12 +208,14 @@ def a_library_of_an_older_ahr_is_done_without_and_brought_up_to_date():
     with Library(AHR) as a:
         ids = some(a)
         branch = {"from": ids[0], "snapshot_id": 5, "anchor_byte": 7}
-        a.put(session_id("2026-05-30", "e"), startedAtNs=T + 2 * 86400 * SECOND, parent=ids[0], branch=branch)
+        a.put(session_id("2026-05-30", "e"), startedAtNs=T + 2 * 86400 * SECOND, parent=ids[0], branch=branch,
+              fork={"from": ids[0], "turn": 3}, resumedFrom=ids[1])
         a.index()
+        indexed = a.listed()[0]
         with contextlib.closing(sqlite3.connect(a.db)) as db:
             for table in ("turns", "usage", "artifacts"):
                 db.execute(f"DROP TABLE {table}")
-            for column in ("branch_snapshot", "branch_byte", "project", "iterations", "turns"):
+            for column in ("branch_snapshot", "branch_byte", "project", "iterations", "turns", "fork_turn"):
                 db.execute(f"ALTER TABLE sessions DROP COLUMN {column}")
             db.execute("PRAGMA user_version = 1")
             db.commit()
@@ -222,7 +224,10 @@ def a_library_of_an_older_ahr_is_done_without_and_brought_up_to_date():
         a.index()
         after = a.listed()
         assert all(s["indexed"] for s in after) and [s["id"] for s in after] == [s["id"] for s in before]
-        assert before[0]["branch"] == branch and after[1]["branch"] is None
+        for newest in (indexed, before[0]):
+            assert newest["branch"] == branch and newest["fork"] == {"from": ids[0], "turn": 3}
+            assert newest["resumed_from"] == ids[1]
+        assert after[1]["branch"] is None and after[1]["fork"] is None
 
 
 def columns(text):

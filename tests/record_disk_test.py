@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
 from support.mounts import mounted, own_mounts, sh
-from support.processes import wait_for
+from support.processes import wait_for, with_home
 from support.public_ipc import ANCHOR, DONE, REFUSED, Peer, frame, snapshot
 from support.tap import Skip, run, test
 
@@ -110,6 +110,8 @@ class Recording:
         status = self.process.wait(60)
         for thread in self.threads:
             thread.join(60)
+        # Its recorder, too, which may hold the session a moment longer.
+        wait_for(lambda: not with_home(self.ahr.env["HOME"]), "the recorder stays")
         assert status == STATUS, (status, self.said)
         assert self.shown == self.truth, (len(self.shown), len(self.truth), self.said)
         return re.search(r"session (\S+): failed \(exit 7\)", self.said).group(1)

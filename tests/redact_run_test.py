@@ -28,6 +28,9 @@ SECRET = "pass" + "".join(random.Random(os.getpid()).choices(string.ascii_letter
 SPEAKER = r"""
 import json, os, sys, time
 secret = os.environ["SAID"]
+def logged():
+    log = ".ahr/sessions/one/io.log"
+    return os.path.exists(log) and os.path.getsize(log)
 def tell(**event):
     print(json.dumps(event), flush=True)
 def message(id, *blocks):
@@ -42,8 +45,10 @@ message("m1", {"type": "text", "text": "it is " + secret + " here"})
 delta(type="message_start", message={"id": "m2", "role": "assistant", "content": []})
 delta(type="content_block_start", index=0, content_block={"type": "text", "text": ""})
 for piece in ("in pieces " + secret[:6], secret[6:12], secret[12:], " and on"):
+    size, until = logged(), time.monotonic() + .5  # what may be a token waits for the next
     delta(type="content_block_delta", index=0, delta={"type": "text_delta", "text": piece})
-    time.sleep(.03)
+    while logged() == size and time.monotonic() < until:
+        time.sleep(.002)
 message("m2", {"type": "text", "text": "in pieces " + secret + " and on"})
 for name in ("made-" + secret + ".txt", "made.bin"):
     message("m3" + name[5], {"type": "tool_use", "id": "t" + name, "name": "Write",

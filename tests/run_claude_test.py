@@ -6,6 +6,7 @@ Only on request (AHR_TEST_CLAUDE=1), and where claude (npm @anthropic-ai/claude-
 has an empty HOME, an environment without anything of ours or the user's, and a stand-in for its API.
 """
 
+import json
 import os
 import shutil
 import sys
@@ -101,6 +102,30 @@ def a_prompt_on_stdin_is_the_first_message():
         lines, _ = kept(a, "stdin")
         assert contents(lines, "in")[0].rstrip("\n") == "From a pipe", lines
         assert "Heard." in contents(lines, "out"), lines
+
+
+@test
+def it_goes_on_with_its_own_session():
+    """Killed with its recorder, resumed and forked: the model is told what was said before."""
+    needs_claude()
+    with Ahr(AHR) as a, ModelApi([text("I chose the blue one."), text("Or green."), text("Still blue.")]) as api:
+        scrub(a, api)
+        a.ok("run", "--name", "real", "--", "claude", "-p", "Choose a colour", *STREAM, timeout=120)
+        done = a.run("fork", "real", "--prompt", "And another?", timeout=120)
+        asked = json.dumps(api.requests[-1])
+        assert done.returncode == 0 and "I chose the blue one." in asked and "And another?" in asked, (done, asked)
+        first, fork = kept(a, "real")[1], kept(a, "real-2")[1]
+        assert fork["agent_session_id"] != first["agent_session_id"], fork
+        done = a.run("resume", "real", "--prompt", "Which one was it?", timeout=120)
+        assert done.returncode == 0 and b"by the agent's own session" in done.stderr, done.stderr
+        asked = json.dumps(api.requests[-1])
+        assert "I chose the blue one." in asked and "Which one was it?" in asked, asked
+        assert "And another?" not in asked, asked  # the fork has left it as it was
+        lines, metadata = kept(a, "real-3")
+        assert "Still blue." in contents(lines, "out") and metadata["resumed_from"], metadata
+        assert metadata["agent_session_id"] == first["agent_session_id"], metadata
+        done = a.run("resume", "real", "--replay", "--verify", timeout=120)
+        assert b"difference" in done.stderr, done.stderr
 
 
 run()

@@ -6,13 +6,17 @@ usage: run_library_test.py AHR STREAM_AGENT [KILL_SHIM]
 """
 
 import json
+import os
 import shlex
 import shutil
+import signal
 import sqlite3
+import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support.processes import wait_for
 from support.real_runs import Runs
 from support.tap import Skip, run, test
 
@@ -153,6 +157,139 @@ def a_dead_run_whose_project_is_gone_or_moved_is_recovered():
         log = moved / "iterations/1.log"
         a.ok("recover", log)
         assert "Status: crashed" in log.read_text()
+
+
+@test
+def a_dead_run_that_is_deleted_is_over_in_its_project():
+    with Runs(AHR) as a:
+        with a.live("--name", "one") as live:
+            live.say("word")
+            live.until("got word")
+            live.kill()
+        assert a.folder("one").is_dir()
+        said = a.run("delete", "--yes", "one").stderr.decode()
+        assert str(a.folder("one")) in said, said
+        assert a.facts("one")["status"] == "interrupted" and "Status: crashed" in a.log(1, "one")
+        assert not list((a.home / "live").iterdir()) and a.json("list") == []
+
+
+@test
+def a_command_that_outlived_its_recorder_is_named():
+    with Runs(AHR) as a:
+        run = a.popen("run", "-q", "--name", "one", "--", "sh", "-c", "echo up; exec sleep 1000",
+                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert run.stdout.readline() == b"up\n"
+        wait_for(lambda: a.facts("one")["command_pid"], "the command's number")
+        pid = a.facts("one")["command_pid"]
+        try:
+            run.kill(), run.wait(), run.stdout.close()
+            words = f"process {pid}"
+            for state in ("cut off", "recovered"):
+                said = a.fails(5, "delete", "--yes", "one") + a.run("clean", "--yes", "--older-than", "now", "--status",
+                                                                    "interrupted").stderr.decode()
+                assert f"{words} is still at its run" in said and f"process {run.pid}" not in said, said
+                checks = {c["check"]: c for c in json.loads(a.run("doctor", "--json").stdout)["checks"]}
+                living = [f for f in checks["live"]["findings"] if f["grade"] == "note"]
+                assert len(living) == 1 and words in living[0]["text"] and "left alone" in living[0]["text"], checks
+                (note,) = checks["project"]["findings"] or [{"text": words}]
+                assert words in note["text"] and bool(checks["project"]["findings"]) == (state == "cut off"), checks
+                a.ok("recover", "--all")
+        finally:
+            os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: not a.run("delete", "--yes", "one").returncode, "its end")
+        assert not json.loads(a.run("doctor", "--json").stdout)["checks"][5]["findings"]
+
+
+@test
+def a_lost_meta_is_made_anew_of_what_the_project_has():
+    with Runs(AHR, AGENT) as a:
+        a.agent("--messages", "6", options=("--name", "one", "--role", "DEVELOPER", "--task", "a task"))
+        a.run("run", "-q", "--name", "two", "--", "sh", "-c", "exit 3", "a", "a")
+        a.run("run", "-q", "--name", "three", "--", "sh", "-c", "kill -9 $$")
+        before = a.json("list")
+        assert sorted(one["status"] for one in before) == ["completed", "crashed", "failed"], before
+        for text in ("", "{", "[]", "{}", None):
+            for one in before:
+                meta = a.home / "sessions" / one["id"] / "session.meta.json"
+                meta.write_text(text) if text is not None else meta.unlink()
+                a.ok("recover", one["id"])
+            for was, now in zip(before, a.json("list"), strict=True):
+                for key in was.keys() - {"duration_ms", "cols", "rows", "size_bytes", "indexed", "lines", "turns"}:
+                    assert now[key] == was[key], (text, key, was, now)
+        metadata = a.folder("two") / "metadata.json"
+        metadata.write_text(metadata.read_text().replace(before[1]["id"], before[0]["id"]))
+        (a.home / "sessions" / before[1]["id"] / "session.meta.json").unlink()
+        a.ok("recover", before[1]["id"])  # what is another's is not taken for its own
+        now = a.json("show", before[1]["id"])
+        assert now["status"] == "interrupted" and not now["name"], now
+
+
+@test
+def a_run_that_was_cut_off_and_has_no_meta_keeps_its_name():
+    with Runs(AHR) as a:
+        with a.live("--name", "one") as live:
+            live.say("word")
+            live.until("got word")
+            live.kill()
+        (folder,) = (a.home / "live").iterdir()
+        (folder / "session.meta.json").unlink()
+        a.ok("recover", "--all")
+        (one,) = a.json("list")
+        assert (one["name"], one["status"]) == ("one", "interrupted") and one["cmd"][0] == "sh", one
+
+
+def harms():
+    """What leaves nothing of a recording."""
+    def flip(tape):
+        data = bytearray(tape.read_bytes())
+        data[60] ^= 1
+        tape.write_bytes(data)
+    return (flip, lambda tape: tape.write_bytes(b"garbage"), lambda tape: tape.write_bytes(b""), Path.unlink)
+
+
+@test
+def a_conversation_is_kept_whatever_became_of_its_recording():
+    for n, harm in enumerate(harms()):
+        for place in ("sessions", "live"):
+            with Runs(AHR, AGENT) as a:
+                a.agent("--messages", "6", options=("--name", "one"))
+                token = next(e["text"] for e in a.events("one") if e.get("role") == "assistant").split()[-1]
+                folder = next(a.home.glob("sessions/*"))
+                harm(folder / "session.ahr")
+                if place == "live":
+                    (a.home / "live").mkdir(exist_ok=True)
+                    folder.rename(a.home / "live" / folder.name)
+                else:
+                    seen = {c["check"]: c for c in json.loads(a.run("doctor", "--json", "--deep").stdout)["checks"]}
+                    (finding,) = seen["sessions"]["findings"]
+                    assert "its conversation is kept" in finding["text"] and not finding["mend"], finding
+                for args in (("--dry-run",), ()):
+                    done = a.run("recover", *args, folder.name)
+                    assert b"its conversation is kept" in done.stdout, (n, place, done)
+                    assert b"cannot be read" in done.stdout or (place, n > 1) == ("live", True), (n, place, done)
+                    assert done.returncode in ((0, 4) if place == "live" and n > 1 else (4,)), (n, place, done)
+                a.run("index", "--all")
+                a.run("index", folder.name)
+                (one,) = a.json("list")
+                assert one["damaged"] and one["turns"] and folder.is_dir(), (n, place, one)
+                assert json.loads(a.ok("search", "--json", token)), (n, place)
+                assert token.encode() in a.ok("export", "one", "--format", "txt")
+                assert not (a.home / "damaged").exists()
+
+
+@test
+def a_log_in_the_project_keeps_its_session():
+    with Runs(AHR, AGENT) as a:
+        a.agent("--messages", "6", options=("--name", "one"))
+        folder = next(a.home.glob("sessions/*"))
+        harms()[0](folder / "session.ahr")
+        (folder / "session.turns.jsonl").unlink()
+        a.fails(4, "index", folder.name)
+        a.fails(4, "recover", folder.name)
+        assert folder.is_dir()
+        (a.folder("one") / "io.log").unlink()
+        assert "nothing of it can be read" in a.run("recover", folder.name).stdout.decode()
+        assert not folder.exists()
 
 
 @test

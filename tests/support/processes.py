@@ -42,6 +42,12 @@ def has_heard(pid):
     return state(pid) == "S" and not any(int(mask, 16) for mask in pending)
 
 
+def times_slept(pid):
+    """How often it has waited for something, of its own will."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("voluntary_ctxt"))
+
+
 def is_gone(pid):
     """All its threads have ended, and so its files are closed."""
     try:

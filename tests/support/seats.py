@@ -48,8 +48,8 @@ class Control(Tmux):
         self.ok("set-option", "-s", "set-clipboard", "on")
         return self
 
-    def __exit__(self, *_):
-        super().__exit__()
+    def close(self):
+        super().close()
         self._talk.communicate()
 
     def ok(self, *args):
@@ -253,7 +253,7 @@ class Theatre:
     def clear(self):
         """Nobody is left."""
         if self.tmux:
-            self.tmux.__exit__()
+            self.tmux.close()
         self.tmux = None
         for pid in self.ahr.processes():
             kill(pid)

@@ -8,6 +8,7 @@ A test fails by an exception (assert will do) and is skipped by `raise Skip("why
 missing tools only.
 """
 
+import sys
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 
@@ -48,7 +49,6 @@ def run():
             print(f"ok {number} - {name} # SKIP {why}", flush=True)
         except Exception:  # whatever went wrong, the others still run
             failed += 1
-            for line in traceback.format_exc().splitlines():
-                print(f"# {line}")
+            print(traceback.format_exc(), file=sys.stderr, flush=True)  # meson shows that of the failed
             print(f"not ok {number} - {name}", flush=True)
     raise SystemExit(1 if failed else 0)

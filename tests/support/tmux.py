@@ -13,7 +13,7 @@ import re
 import shlex
 import subprocess
 
-from support.processes import children, kill, wait_for
+from support.processes import children, command, describe, kill, open_files, wait_for, with_home
 
 # tmux continues those of its own children that are stopped, and may forget how they ended.
 SHELL = 'told=$1; shift; "$0" "$@"; echo $? >$told.new; mv $told.new $told; exec sleep 1000'
@@ -157,8 +157,20 @@ class Tmux:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
+        if kind is None:
+            self._let_go()
+        self.close()
+
+    def close(self):
         self.run("kill-server")
+
+    def _let_go(self):
+        """Who is just leaving has left before its terminal goes; see may_lose_terminals()."""
+        here = set(self.run("list-panes", "-aF", "#{pane_tty}").stdout.split())
+        leaving = lambda: [p for p in with_home(self.ahr.env["HOME"]) if command(p) == "ahr" and here & open_files(p)]
+        if "detect_leaks=0" not in self.ahr.env.get("ASAN_OPTIONS", ""):
+            wait_for(lambda: not leaving(), lambda: f"still on a terminal: {describe(leaving())}", 20)
 
     def run(self, *args):
         return subprocess.run(["tmux", "-S", self.socket, "-f", "/dev/null", *args],
