@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """bench_library.py -- what it costs to find sessions again; prints `name value unit` lines.
 
-usage: bench_library.py BUILD [--quick] [PART ...]; parts: index, list, search, start.
+usage: bench_library.py BUILD [--quick] [PART ...]; parts: index, list, search, filters, largest, start.
 
-One generated library of 10,000 sessions and 1 GB of terminal text serves all parts; the same text lies beside
-it in plain files, for peers. Each figure is of a process from its start to its end, its output to /dev/null.
+One generated library of 10,000 sessions and 1 GB of text serves all parts: recordings of terminals, and as many
+runs with their conversations; the same text lies beside it in plain files, for peers. Each figure is of a process from its start to its end, its output to /dev/null.
 """
 
 import json
@@ -31,6 +31,17 @@ QUERIES = {  # what they are, the words, and the hits that are expected; None: a
     "absent word": ("zyzzyvax", 0),
     "absent, of common words": ("session the file is not open to error", 0),
     "absent letters": ("~~", 0),
+}
+FILTERS = {  # of a common word
+    "no filter": (),
+    "--in turns": ("--in", "turns"),
+    "--in terminal": ("--in", "terminal"),
+    "--role user": ("--role", "user"),
+    "--tool Bash": ("--tool", "Bash"),
+    "--agent claude": ("--agent", "claude"),
+    "--agent codex, of 1 in 200": ("--agent", "codex"),
+    "--role DEVELOPER --tool Read": ("--role", "DEVELOPER", "--tool", "Read"),
+    "--tool, of none": ("--tool", "nothing"),
 }
 HITS = 20
 FEW, LONG_MS = 3, 10_000
@@ -157,6 +168,33 @@ def search(b):
         line(f"grep -rFi / search, {what}", (time.monotonic() - begin) * 1e3 / ms, "x")
 
 
+def filters(b):
+    """The first page of a common word, and of one that is rare, with each filter."""
+    lib = library(b)
+    for query in ("error", "quokka"):
+        median = take_turns(b, {what: [b.ahr, "search", "--limit", HITS, *more, query]
+                                for what, more in FILTERS.items()}, lib.env)
+        for what, ms in median.items():
+            line(f"search {query}, {what} (< 50)", ms, "ms")
+
+
+def largest(b):
+    """What it takes to open the largest run there is."""
+    lib = library(b)
+    sizes = {}
+    for folder in os.scandir(lib.home / "sessions"):
+        if os.path.exists(f"{folder.path}/session.turns.jsonl"):
+            sizes[folder.name] = os.stat(f"{folder.path}/session.turns.jsonl").st_size
+    which = max(sizes, key=sizes.get)
+    line("largest run, its events", sizes[which] / 1e6, "MB")
+    commands = {"show, of the largest (< 200)": [b.ahr, "show", which]}
+    for form in ("txt", "md", "json", "csv", "html", "jsonl", "events"):
+        commands[f"export {form}, of the largest"] = [b.ahr, "export", which, "--format", form]
+    commands["export txt --turn 1, of the largest (< 200)"] = [b.ahr, "export", which, "--format", "txt", "--turn", "1"]
+    for what, ms in take_turns(b, commands, lib.env).items():
+        line(what, ms, "ms")
+
+
 def pad(path, mb):
     """Fills the library up to this size."""
     with sqlite3.connect(path) as db:
@@ -195,7 +233,7 @@ def start(b):
         line(f"{what}, large / empty (1)", median["large"] / median["empty"], "x")
 
 
-PARTS = {"index": index, "list": look, "search": search, "start": start}
+PARTS = {"index": index, "list": look, "search": search, "filters": filters, "largest": largest, "start": start}
 
 if __name__ == "__main__":
     main(sys.argv[1:], PARTS, __doc__, QUICK if "--quick" in sys.argv else FULL)

@@ -4,9 +4,11 @@
  * for bench_library.py.
  *
  * Each has about BYTES of text: prose, code, builds, tests and logs, no two alike. A few
- * are large and most are small. What stands in the lines is also written to TEXTS/<id>,
- * for peers that read plain files. Some words are planted: `ticket-<number>` once in each
- * session, `quokka` in a line of three sessions, the last of them in the middle.
+ * are large and most are small. Every second one is a run: its text is a conversation, of
+ * which the recording has what is shown. What stands in the lines is also written to
+ * TEXTS/<id>, for peers that read plain files. Some words are planted: `ticket-<number>`
+ * once in each session, `quokka` in a line of three sessions, the last of them in the
+ * middle.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,6 +20,8 @@
 #include "base/num.h"
 #include "session/meta.h"
 #include "tape/writer.h"
+#include "turn/line.h"
+#include "turn/show.h"
 
 #define START_NS UINT64_C(1750000000000000000)
 #define EACH_NS  (UINT64_C(20) * 60 * 1000000000)
@@ -116,8 +120,13 @@ some_line(struct buf *line, uint64_t *s)
 
 struct session {
     struct tape_writer *w;
-    FILE *texts;
+    FILE *texts, *turns; /* turns: of a run, else NULL */
+    const char *id;
     struct buf line, out;
+    struct buf said;     /* lines of the turn at hand, … */
+    unsigned said_lines; /* … so many, … */
+    unsigned turn_lines; /* … of as many as it gets */
+    uint64_t events;
     uint64_t ts_ns, text_bytes, raw_bytes;
 };
 
@@ -133,19 +142,74 @@ flush(struct session *one)
     buf_clear(&one->out);
 }
 
+/* -- a run -- */
+
+static void
+put_event(struct session *one, const struct turn_event *e)
+{
+    static const struct turn_show opt = { .is_coloured = true };
+    AUTO(buf) line = { 0 }, shown = { 0 };
+    const struct turn_stamp at = {
+        .ts_ns = one->ts_ns, .start_ns = one->ts_ns, .session = one->id, .iteration = 1
+    };
+    turn_line(e, &at, &line);
+    fwrite(line.p, 1, line.n, one->turns);
+    turn_show(e, &opt, &shown);
+    for (size_t i = 0; i < shown.n; i++) {
+        if (shown.p[i] == '\n')
+            buf_puts(&one->out, "\r");
+        buf_append(&one->out, &shown.p[i], 1);
+    }
+    one->events++;
+    if (one->out.n)
+        flush(one);
+}
+
+/* By turns: the user, the assistant, and some calls of a tool, which say the most. */
+static void
+end_turn(struct session *one)
+{
+    static const char *const tools[] = { "Bash", "Read", "Grep", "Edit" };
+    const char *tool = tools[one->events / 2 % 4];
+    bool is_said = one->events % 12 < 2;
+    struct turn_event e = turn_event(is_said ? TURN_TEXT : TURN_TOOL_RESULT);
+    if (!one->said.n)
+        return;
+    if (!is_said) {
+        struct turn_event call = turn_event(TURN_TOOL_CALL);
+        call.name = (struct view){ (const uint8_t *)tool, strlen(tool) };
+        call.id = (struct view){ (const uint8_t *)"call", 4 };
+        call.json = (struct view){ (const uint8_t *)"{\"path\":\"src/main.c\"}", 21 };
+        put_event(one, &call);
+        e.name = call.name;
+        e.id = call.id;
+    }
+    e.is_user = is_said && one->events % 12 == 0;
+    e.text = (struct view){ one->said.p, one->said.n - 1 };
+    put_event(one, &e);
+    buf_clear(&one->said);
+    one->said_lines = 0;
+    one->turn_lines = is_said ? 40 : 4;
+}
+
+/* -- lines -- */
+
 /* What stands in `line`, to both. */
 static void
 put_line(struct session *one, const char *colour)
 {
-    buf_puts(&one->out, colour);
-    buf_append(&one->out, one->line.p, one->line.n);
-    buf_puts(&one->out, *colour ? "\x1b[0m\r\n" : "\r\n");
+    struct buf *to = one->turns ? &one->said : &one->out;
+    buf_puts(to, one->turns ? "" : colour);
+    buf_append(to, one->line.p, one->line.n);
+    buf_puts(to, one->turns ? "\n" : *colour ? "\x1b[0m\r\n" : "\r\n");
     buf_append(&one->line, "\n", 1);
     fwrite(one->line.p, 1, one->line.n, one->texts);
     one->text_bytes += one->line.n;
     one->ts_ns += LINE_NS;
     buf_clear(&one->line);
-    if (one->out.n > 4096)
+    if (one->turns && ++one->said_lines >= one->turn_lines)
+        end_turn(one);
+    else if (one->out.n > 4096)
         flush(one);
 }
 
@@ -166,7 +230,10 @@ put_text(struct session *one, uint64_t number, uint64_t count, uint64_t bytes)
         const char *colour = some_line(&one->line, &s);
         put_line(one, colour);
     }
-    flush(one);
+    if (one->turns)
+        end_turn(one);
+    else
+        flush(one);
 }
 
 static int
@@ -196,6 +263,11 @@ write_meta(const char *dir, const char *id, uint64_t number, const struct sessio
             .cwd = "/home/somebody/src/project",
             .total_bytes = one->raw_bytes,
             .env = env,
+            .kind = number % 2 ? "stream" : NULL,
+            .agent = number % 2 == 0     ? NULL
+                     : number % 200 == 1 ? "codex"
+                                         : "claude",
+            .role = number % 10 == 1 ? "DEVELOPER" : NULL,
         },
         false, &err);
 }
@@ -228,17 +300,24 @@ make_session(const char *home, const char *texts, uint64_t number, uint64_t coun
     buf_clear(&path);
     buf_printf(&path, "%s/%s", texts, id);
     one.texts = fopen(buf_str(&path), "we");
-    if (one.texts)
+    if (one.texts && number % 2) {
+        buf_clear(&path);
+        buf_printf(&path, "%s/session.turns.jsonl", buf_str(&dir));
+        one.turns = fopen(buf_str(&path), "we");
+        one.id = id;
+    }
+    if (one.texts && (one.turns || number % 2 == 0))
         put_text(&one, number, count, bytes);
     else
         r = err_sys(err, "cannot make '%s'", buf_str(&path));
     int ended = tape_writer_finish(one.w, one.ts_ns, &st, err);
-    if (one.texts && fclose(one.texts) != 0)
+    if ((one.texts && fclose(one.texts) != 0) || (one.turns && fclose(one.turns) != 0))
         r = err_sys(err, "cannot write '%s'", buf_str(&path));
     if (r >= 0 && ended >= 0)
         r = write_meta(buf_str(&dir), id, number, &one);
     buf_release(&one.line);
     buf_release(&one.out);
+    buf_release(&one.said);
     return r < 0 ? r : ended;
 }
 
