@@ -12,4 +12,5 @@ repaint(struct buf *out, const struct term *t)
         buf_puts(out, "\033[?1049l");
     buf_puts(out, "\033[H\033[2J");
     term_diff(NULL, t, out);
+    term_hand_over(t, out);
 }

@@ -9,7 +9,8 @@
 #include "base/buf.h"
 #include "term/term.h"
 
-/* Appends what makes a terminal show this screen, whatever it shows now. */
+/* Appends what makes a terminal show this screen, whatever it shows now; what the program
+ * says next can follow. */
 void repaint(struct buf *out, const struct term *t);
 
 #endif

@@ -368,3 +368,30 @@ term_diff(const struct term *old, const struct term *now, struct buf *out)
     put_modes(&p);
     return out->failed;
 }
+
+/* What was printed last is printed again, at its place. */
+static void
+put_pending(struct painter *p, unsigned row, unsigned col)
+{
+    struct term_cell cell;
+    term_cell_at(p->now, row, col, &cell);
+    if (!cell.width && col)
+        term_cell_at(p->now, row, --col, &cell);
+    put_cell(p, row, col, &cell);
+}
+
+int
+term_hand_over(const struct term *now, struct buf *out)
+{
+    struct painter p = {
+        .now = now, .out = out, .cols = now->cols, .rows = now->rows, .uri = ""
+    };
+    const struct term_pen_at *at = &now->at;
+    p.row = at->row;
+    p.col = p.cols;
+    if (at->is_pending && at->col + 1 == p.cols)
+        put_pending(&p, at->row, at->col);
+    set_link(&p, term_link_uri(now, at->pen.link));
+    set_style(&p, &at->pen);
+    return out->failed;
+}

@@ -213,6 +213,9 @@ void term_style_to_sgr(const struct term_style *style, struct buf *out);
  * differ mean a full repaint, cut at old's size.
  */
 int term_diff(const struct term *old, const struct term *now, struct buf *out);
+/* Behind that, for a terminal that is then given the program's own bytes: the wrap that
+ * is pending and the pen, which the next of them count on. */
+int term_hand_over(const struct term *now, struct buf *out);
 
 /* A part of a screen, and where it stands on another one. */
 struct term_window {

@@ -141,6 +141,40 @@ sizes_that_differ_mean_a_repaint(void **state)
     term_free(screen);
 }
 
+/* A program goes on as if nothing had been between. */
+static void
+what_is_handed_over_goes_on(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *next;
+    } cases[] = {
+        { "0123456789", "x" },
+        { "\x1b[1;31m0123456789", "x\r\ny" },
+        { "ab\x1b[4;38;5;200m", "x" },
+        { "01234567\xe4\xb8\x96", "x" }, /* a wide one at the end */
+        { "\x1b]8;;http://a\x1b\\0123456789", "x\x1b]8;;\x1b\\y" },
+        { "\x1b[32m0123456789\x1b[m", "x" },
+        { "0123456789\x1b[10G", "x" }, /* at the last column, and no wrap is pending */
+        { "", "x" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct term *now = term_check_new(10, 4), *screen = term_check_new(10, 4);
+        AUTO(buf) bytes = { 0 };
+        feed_text(now, cases[i].before);
+        feed_text(screen, "something else\x1b[2J\x1b[H");
+        assert_int_equal(term_diff(NULL, now, &bytes), 0);
+        assert_int_equal(term_hand_over(now, &bytes), 0);
+        term_feed(screen, bytes.p, bytes.n, 0);
+        assert_same_look(now, screen);
+        feed_text(now, cases[i].next);
+        feed_text(screen, cases[i].next);
+        assert_same_look(now, screen);
+        term_free(now);
+        term_free(screen);
+    }
+}
+
 /* -- serialise -- */
 
 static void
@@ -479,6 +513,7 @@ main(void)
         cmocka_unit_test(a_screen_follows_a_program_by_differences),
         cmocka_unit_test(a_small_change_takes_few_bytes),
         cmocka_unit_test(sizes_that_differ_mean_a_repaint),
+        cmocka_unit_test(what_is_handed_over_goes_on),
         cmocka_unit_test(what_was_serialised_comes_back),
         cmocka_unit_test(a_restored_model_goes_on_as_the_first_would),
         cmocka_unit_test(without_scrollback_a_snapshot_is_small_and_counts_the_rows),
