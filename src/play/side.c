@@ -342,6 +342,7 @@ on_event(void *ctx, const struct turn_event *e, const struct turn_stamp *at)
     case TURN_WARNING:
     case TURN_STDERR:
     case TURN_EXIT:
+    case TURN_BRANCH:
     case TURN_OTHER:
         break;
     }

@@ -226,7 +226,7 @@ static const char *const titles[TURN_TYPES] = {
     [TURN_ERROR] = "Error",        [TURN_DONE] = "Done",
     [TURN_WARNING] = "Warning",    [TURN_STDERR] = "Standard error",
     [TURN_ARTIFACT] = "File",      [TURN_EXIT] = "End",
-    [TURN_OTHER] = "Event",
+    [TURN_BRANCH] = "Branch",      [TURN_OTHER] = "Event",
 };
 
 static bool

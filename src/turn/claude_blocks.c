@@ -157,19 +157,20 @@ tell_assistant(struct claude_line *l, const struct block *b)
 int
 claude_assistant(struct claude_line *l, struct view message)
 {
-    struct view id = { 0 }, content = { 0 }, usage = { 0 }, model = { 0 };
+    struct view id = { 0 }, content = { 0 }, usage = { 0 }, model = { 0 }, stop = { 0 };
     const struct turn_field wanted[] = {
-        { "id", &id }, { "content", &content }, { "usage", &usage }, { "model", &model }
+        { "id", &id },       { "content", &content },  { "usage", &usage },
+        { "model", &model }, { "stop_reason", &stop },
     };
-    turn_known_fields(message, wanted, 4);
-    int r = claude_lane_message(l, id);
+    turn_known_fields(message, wanted, 5);
+    int r = claude_lane_message(l, id, model);
     struct block b;
     if (r >= 0 && content.n && content.p[0] == '"')
         r = claude_lane_whole(l, TURN_TEXT, turn_text(content, &l->s->text[0]));
     while (r >= 0 && next_block(&content, &b))
         r = tell_assistant(l, &b);
     /* Claude Code's own words ("API Error: …") are no call of the model. */
-    return r < 0 || turn_is(model, "<synthetic>") ? r : claude_lane_usage(l, usage);
+    return r < 0 || turn_is(model, "<synthetic>") ? r : claude_lane_usage(l, usage, stop);
 }
 
 static int

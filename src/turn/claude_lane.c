@@ -51,6 +51,8 @@ begin(const struct claude_line *l, struct turn_lane *lane, struct view id)
     int r = tell_said(l, lane, true);
     buf_clear(&lane->told);
     lane->usage = TURN_NO_USAGE;
+    lane->is_final = false;
+    buf_clear(&lane->model);
     return r < 0 ? r : set(&lane->message, id);
 }
 
@@ -80,10 +82,12 @@ claude_lane_find(struct claude_line *l)
 }
 
 int
-claude_lane_message(struct claude_line *l, struct view id)
+claude_lane_message(struct claude_line *l, struct view id, struct view model)
 {
     id = turn_text(id, &l->s->text[1]);
-    return is_same(&l->lane->message, id) ? 0 : begin(l, l->lane, id);
+    int r = is_same(&l->lane->message, id) ? 0 : begin(l, l->lane, id);
+    model = turn_text(model, &l->s->text[1]);
+    return r < 0 || !model.n ? r : set(&l->lane->model, model);
 }
 
 /* -- what was told before its line came -- */
@@ -207,17 +211,21 @@ raise_to(uint64_t *value, uint64_t to)
 }
 
 int
-claude_lane_usage(struct claude_line *l, struct view usage)
+claude_lane_usage(struct claude_line *l, struct view usage, struct view stop)
 {
     struct turn_usage told = claude_usage(usage), *all = &l->lane->usage;
     bool is_news = raise_to(&all->input_tokens, told.input_tokens);
     is_news |= raise_to(&all->output_tokens, told.output_tokens);
     is_news |= raise_to(&all->cache_creation_tokens, told.cache_creation_tokens);
     is_news |= raise_to(&all->cache_read_tokens, told.cache_read_tokens);
-    if (!is_news)
+    bool is_final = stop.n > 2 && stop.p[0] == '"';
+    if (!is_news && (!is_final || l->lane->is_final))
         return 0;
+    l->lane->is_final |= is_final;
     struct turn_event e = turn_event(TURN_USAGE);
     e.id = view_of(&l->lane->message);
+    e.model = view_of(&l->lane->model);
+    e.is_final = l->lane->is_final;
     e.usage = *all;
     return claude_tell(l, &e);
 }

@@ -5,11 +5,22 @@
 static int
 begin_message(struct claude_line *l, struct view message)
 {
-    struct view id = { 0 }, usage = { 0 };
-    const struct turn_field wanted[] = { { "id", &id }, { "usage", &usage } };
-    turn_known_fields(message, wanted, 2);
-    int r = claude_lane_message(l, id);
-    return r < 0 ? r : claude_lane_usage(l, usage);
+    struct view id = { 0 }, usage = { 0 }, model = { 0 };
+    const struct turn_field wanted[] = { { "id", &id },
+                                         { "usage", &usage },
+                                         { "model", &model } };
+    turn_known_fields(message, wanted, 3);
+    int r = claude_lane_message(l, id, model);
+    return r < 0 ? r : claude_lane_usage(l, usage, (struct view){ 0 });
+}
+
+static int
+end_message(struct claude_line *l, struct view delta, struct view usage)
+{
+    struct view stop = { 0 };
+    const struct turn_field wanted[] = { { "stop_reason", &stop } };
+    turn_known_fields(delta, wanted, 1);
+    return claude_lane_usage(l, usage, stop);
 }
 
 /* Arguments of a tool, signatures and citations come whole with the message. */
@@ -59,7 +70,7 @@ claude_stream_event(struct claude_line *l, struct view event)
     if (turn_is(type, "message_start"))
         return begin_message(l, message);
     if (turn_is(type, "message_delta"))
-        return claude_lane_usage(l, usage);
+        return end_message(l, delta, usage);
     if (turn_is(type, "content_block_stop") || turn_is(type, "message_stop"))
         return claude_lane_stop(l);
     if (turn_is(type, "content_block_start") || turn_is(type, "ping"))

@@ -28,14 +28,14 @@ int claude_tell(const struct claude_line *l, struct turn_event *e);
 /* -- claude_lane.c -- */
 /* Finds, or makes, the lane of l->parent. */
 int claude_lane_find(struct claude_line *l);
-/* The message with this id (raw) is being said from now on. */
-int claude_lane_message(struct claude_line *l, struct view id);
+/* The message with this id (raw), of that model (raw), is being said from now on. */
+int claude_lane_message(struct claude_line *l, struct view id, struct view model);
 /* A piece; something whole; the end of what came in pieces. */
 int claude_lane_piece(struct claude_line *l, enum turn_type type, struct view text);
 int claude_lane_whole(struct claude_line *l, enum turn_type type, struct view text);
 int claude_lane_stop(struct claude_line *l);
-/* A usage object (raw) of the message. */
-int claude_lane_usage(struct claude_line *l, struct view usage);
+/* A usage object (raw) of the message; stop: why it has ended (raw), if it has. */
+int claude_lane_usage(struct claude_line *l, struct view usage, struct view stop);
 struct turn_usage claude_usage(struct view usage);
 
 /* -- claude_blocks.c -- */

@@ -275,11 +275,13 @@ static int
 completed(struct turn_state *s, struct view usage, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_USAGE);
+    e.is_final = true;
     e.usage = usage_of(usage);
     int r = turn_tell(s, to, &e);
     if (r < 0)
         return r;
     e.type = TURN_DONE;
+    e.is_final = false;
     e.name = (struct view){ (const uint8_t *)"success", 7 };
     e.turns = s->turns ? s->turns : 1;
     return turn_tell(s, to, &e);

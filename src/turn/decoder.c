@@ -225,6 +225,7 @@ release_state(struct turn_state *s)
         buf_release(&s->lanes[i].message);
         buf_release(&s->lanes[i].said);
         buf_release(&s->lanes[i].told);
+        buf_release(&s->lanes[i].model);
     }
     buf_release(&s->session);
     buf_release(&s->model);

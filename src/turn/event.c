@@ -17,6 +17,7 @@ static const char *const names[TURN_TYPES] = {
     [TURN_STDERR] = "stderr",
     [TURN_ARTIFACT] = "artifact",
     [TURN_EXIT] = "exit",
+    [TURN_BRANCH] = "branch",
     [TURN_OTHER] = "other",
 };
 
@@ -45,6 +46,7 @@ turn_event(enum turn_type type)
         .turns = TURN_UNKNOWN,
         .cost_microusd = TURN_UNKNOWN,
         .exit_code = -1,
+        .from = TURN_UNKNOWN,
     };
 }
 

@@ -27,6 +27,7 @@ enum turn_type {
     TURN_STDERR,   /* a line of its standard error */
     TURN_ARTIFACT, /* a file was made, changed or removed */
     TURN_EXIT,     /* the command has ended */
+    TURN_BRANCH,   /* what follows goes on behind an earlier event */
     TURN_OTHER,    /* an event of a type that is not known */
 };
 
@@ -60,6 +61,8 @@ struct turn_event {
     bool is_user;     /* TEXT: the user's, not the assistant's */
     bool is_error;    /* TOOL_RESULT, DONE: it failed */
     bool was_cut_off; /* TEXT, THINKING: never told whole; what there was of it */
+    bool is_final;    /* USAGE: nothing more is used by that message; else it is a lower
+                         bound */
     /* SESSION: the agent's session id. TEXT, THINKING, USAGE: of the message. TOOL_CALL,
      * TOOL_RESULT: of the call. */
     struct view id;
@@ -70,11 +73,12 @@ struct turn_event {
                          command line, of a session that is no agent's */
     struct view text; /* the text; a result; why; a line; an artifact's path */
     struct view json; /* TOOL_CALL: its arguments. OTHER: all of it. JSON as it came */
-    struct view model, cwd;                     /* SESSION */
+    struct view model, cwd;                     /* SESSION; model: also USAGE */
     struct turn_usage usage;                    /* USAGE, DONE */
     uint64_t duration_ms, turns, cost_microusd; /* DONE (EXIT: the first); TURN_UNKNOWN */
     int exit_code;      /* EXIT, and TOOL_RESULT where it is known; < 0: none */
     struct view signal; /* EXIT */
+    uint64_t from;      /* BRANCH: behind the event of that number; 0: at the beginning */
 };
 
 /* One of which nothing is known but its type. */

@@ -22,6 +22,8 @@ struct turn_lane {
     enum turn_type said_type; /* … */
     struct buf told;          /* what was told whole before its message came: hashes */
     struct turn_usage usage;  /* of that message, as far as it was told */
+    bool is_final;            /* … and that is all */
+    struct buf model;         /* which one says it, where that was told */
 };
 
 enum { TURN_LANES = 16 };

@@ -166,6 +166,7 @@ done(struct turn_state *s, const struct line *l, const struct turn_sink *to)
     if (r < 0)
         return r;
     struct turn_event u = turn_event(TURN_USAGE);
+    u.is_final = true;
     e = turn_event(TURN_DONE);
     e.name = turn_text(l->status, &s->text[1]);
     e.is_error = !turn_is(l->status, "success");

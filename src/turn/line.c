@@ -182,6 +182,8 @@ turn_line(const struct turn_event *e, const struct turn_stamp *at, struct buf *o
     put_number(j, "turns", e->turns);
     put_number(j, "cost_microusd", e->cost_microusd);
     put_usage(j, &e->usage);
+    put_true(j, "final", e->is_final);
+    put_number(j, "from", e->from);
     json_close(j, '}');
     buf_puts(out, "\n");
 }
@@ -195,7 +197,7 @@ struct raw {
     struct view id, parent, name, model, cwd, signal, text;
     struct view id_64, parent_64, name_64, model_64, cwd_64, signal_64;
     struct view json, json_text, json_64;
-    struct view exit_code, duration_ms, turns, cost_microusd, usage;
+    struct view exit_code, duration_ms, turns, cost_microusd, usage, is_final, from;
 };
 
 /* A number, or a string of its digits. */
@@ -308,6 +310,8 @@ find(struct view line, const struct keys *k, struct raw *r)
         { "turns", &r->turns },
         { "cost_microusd", &r->cost_microusd },
         { "usage", &r->usage },
+        { "final", &r->is_final },
+        { "from", &r->from },
     };
     return turn_fields(line, wanted, sizeof(wanted) / sizeof(wanted[0]));
 }
@@ -320,6 +324,8 @@ event_of(enum turn_type type, const struct raw *r, struct buf *texts)
     e.is_user = turn_is(r->role, "user");
     e.is_error = turn_is_true(r->is_error);
     e.was_cut_off = turn_is_true(r->interrupted);
+    e.is_final = turn_is_true(r->is_final);
+    e.from = turn_u64(r->from, TURN_UNKNOWN);
     e.id = take_name(r->id, r->id_64, texts);
     e.parent = take_name(r->parent, r->parent_64, texts);
     e.name = take_name(r->name, r->name_64, texts);

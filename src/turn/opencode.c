@@ -169,6 +169,7 @@ static int
 step_finish(struct turn_state *s, const struct line *l, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_USAGE);
+    e.is_final = true;
     e.id = turn_text(l->message, &s->text[0]);
     e.usage = usage_of(l->tokens);
     s->turns++;

@@ -39,6 +39,7 @@ static const struct {
     [TURN_STDERR] = { "stderr", "\033[35m", false },
     [TURN_ARTIFACT] = { "artifact", "\033[2m", true },
     [TURN_EXIT] = { "exit", "\033[2m", true },
+    [TURN_BRANCH] = { "branch", "\033[2m", true },
     [TURN_OTHER] = { "other", "\033[2m", true },
 };
 
@@ -297,6 +298,20 @@ show_exit(const struct shown *s)
     close_list(&l);
 }
 
+static void
+show_branch(const struct shown *s)
+{
+    put_tag(s);
+    buf_puts(s->out, " what follows goes on ");
+    if (s->e->from && s->e->from != TURN_UNKNOWN) {
+        buf_puts(s->out, "behind event ");
+        buf_put_u64(s->out, s->e->from);
+    } else {
+        buf_puts(s->out, "from the beginning");
+    }
+    buf_puts(s->out, "\n");
+}
+
 /* -- all -- */
 
 int
@@ -320,7 +335,7 @@ turn_show(const struct turn_event *e, const struct turn_show *opt, struct buf *o
         [TURN_ERROR] = show_lines,        [TURN_DONE] = show_done,
         [TURN_WARNING] = show_lines,      [TURN_STDERR] = show_lines,
         [TURN_ARTIFACT] = show_artifact,  [TURN_EXIT] = show_exit,
-        [TURN_OTHER] = show_call,
+        [TURN_BRANCH] = show_branch,      [TURN_OTHER] = show_call,
     };
     const struct shown s = { e, opt, out };
     if (e->is_partial)

@@ -11,6 +11,7 @@ enum { RECENT_MAX = 64, ID_MAX = 128 };
 struct message {
     size_t id_size;
     uint8_t id[ID_MAX];
+    bool is_final;
     struct turn_usage usage;
 };
 
@@ -51,6 +52,7 @@ message_of(struct turn_totals *t, struct view id)
     if (is_named)
         memcpy(m->id, id.p, id.n);
     t->calls++;
+    t->open++;
     return m;
 }
 
@@ -74,6 +76,8 @@ add_message(struct turn_totals *t, const struct turn_event *e)
     if (!m)
         return t->recent.failed;
     t->is_known = true;
+    t->open -= e->is_final && !m->is_final;
+    m->is_final |= e->is_final;
     for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
         uint64_t now = *turn_usage_field(&told, i),
                  *before = turn_usage_field(&m->usage, i);
@@ -98,6 +102,7 @@ close_all(struct turn_totals *t, const struct turn_event *e)
         *done = plus(*done, of_done == TURN_UNKNOWN ? summed : of_done);
     }
     t->since = (struct turn_usage){ 0 };
+    t->open = is_told(told) ? 0 : t->open;
     buf_clear(&t->recent);
 }
 
@@ -121,6 +126,12 @@ turn_totals_usage(const struct turn_totals *t)
         *turn_usage_field(&sum, i) = plus(*turn_usage_field(&sum, i),
                                           *turn_usage_field(&since, i));
     return sum;
+}
+
+bool
+turn_totals_is_least(const struct turn_totals *t)
+{
+    return t->open > 0;
 }
 
 void

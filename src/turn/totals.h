@@ -17,12 +17,15 @@ struct turn_totals {
     struct turn_usage since; /* of the messages since the last DONE */
     struct buf recent;       /* the latest of these, and what was told of each */
     uint64_t calls;          /* messages of the model */
+    uint64_t open;           /* of these, of which the final count was not told */
     bool is_known;           /* something was told at all */
 };
 
 int turn_totals_add(struct turn_totals *t, const struct turn_event *e);
 /* TURN_NO_USAGE when nothing was told. */
 struct turn_usage turn_totals_usage(const struct turn_totals *t);
+/* Is that only a lower bound? A message broke off, and no DONE has told the truth. */
+bool turn_totals_is_least(const struct turn_totals *t);
 /* Of the message with that id, if it is among the latest since the last DONE; else 0. */
 struct turn_usage turn_totals_of(const struct turn_totals *t, struct view id);
 void turn_totals_release(struct turn_totals *t);

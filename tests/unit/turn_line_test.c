@@ -52,6 +52,8 @@ same(const struct turn_event *a, const struct turn_event *b)
     assert_int_equal(a->duration_ms, b->duration_ms);
     assert_int_equal(a->turns, b->turns);
     assert_int_equal(a->cost_microusd, b->cost_microusd);
+    assert_int_equal(a->from, b->from);
+    assert_int_equal(a->is_final, b->is_final);
     assert_int_equal(a->exit_code, b->exit_code);
 }
 
@@ -103,12 +105,13 @@ static struct turn_event
 full(enum turn_type type, struct view text)
 {
     struct turn_event e = turn_event(type);
-    e.is_user = e.is_error = e.was_cut_off = true;
+    e.is_user = e.is_error = e.was_cut_off = e.is_final = true;
     e.id = e.parent = e.name = e.text = e.model = e.cwd = e.signal = text;
     e.json = V("{\"a\":[1,2.5e-07,\"x y\",null]}");
     e.usage = (struct turn_usage){ 1, 0, UINT64_MAX - 1, 4 };
     e.duration_ms = 5;
     e.turns = 6;
+    e.from = 8;
     e.cost_microusd = 7;
     e.exit_code = 0;
     return e;
