@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ahr import: a session from another program's recording.
+ * ahr import: a session from another program's recording, or sessions from what agents
+ * keep of theirs (histories.c).
  *
  * What the file is shows by what it begins with, else by its name.
  */
@@ -14,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "cli/histories.h"
 #include "cli/option.h"
 #include "cli/progress.h"
 #include "cli/session.h"
@@ -30,6 +32,10 @@ struct args {
     const char *out_file, *name;
     int upkeep;
     bool has_input, is_json;
+    /* of histories: */
+    int agent;
+    const char *since;
+    bool is_dry_run;
 };
 
 struct input {
@@ -72,6 +78,13 @@ catch_signals(void)
         if (now.sa_handler != SIG_IGN) /* as under nohup */
             sigaction(numbers[i], &act, NULL);
     }
+}
+
+static bool
+is_stopped(void *ctx)
+{
+    (void)ctx;
+    return stopped_by != 0;
 }
 
 /* -- files -- */
@@ -420,11 +433,41 @@ check_usage(const struct args *args, int count, struct err *err)
     return 0;
 }
 
+/* Recordings are given one at a time, with options of their own. */
+static bool
+is_for_histories(const struct args *args, int count, char **paths)
+{
+    bool is_recording = args->format || args->out_file || args->name || args->cols ||
+                        args->rows || args->has_input;
+    return args->agent || args->since || args->is_dry_run ||
+           (!is_recording && (!count || cli_histories_is(paths[0])));
+}
+
+static int
+import_histories(const struct cli_command *self, const struct args *args, int count,
+                 char **paths, struct err *err)
+{
+    const struct cli_histories opt = {
+        .self = self,
+        .agent = args->agent,
+        .since = args->since,
+        .upkeep = args->upkeep,
+        .is_dry_run = args->is_dry_run,
+        .is_json = args->is_json,
+        .is_stopped = is_stopped,
+    };
+    catch_signals();
+    int r = cli_histories(&opt, count, paths, err);
+    return r < 0 && stopped_by ? 128 + stopped_by : r;
+}
+
 static int
 run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
     struct args args = { 0 };
     int count, r = cli_parse(self, argc, argv, &args, &count, err);
+    if (!r && is_for_histories(&args, count, argv))
+        return import_histories(self, &args, count, argv, err);
     if (!r)
         r = check_usage(&args, count, err);
     if (r)
@@ -447,6 +490,13 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
 }
 
 static const struct cli_option options[] = {
+    { "agent", 0, CLI_CHOICE, offsetof(struct args, agent),
+      "auto|claude|codex|gemini|entire", "whose histories (auto: whatever they are)", 0,
+      0 },
+    { "since", 0, CLI_TEXT, offsetof(struct args, since), "T",
+      "histories that have changed since then: an ISO time, or 7d, 12h", 0, 0 },
+    { "dry-run", 0, CLI_FLAG, offsetof(struct args, is_dry_run), NULL,
+      "say what would be imported, and change nothing", 0, 0 },
     { "format", 0, CLI_CHOICE, offsetof(struct args, format), "auto|cast|script|ttyrec",
       "what the file is (auto: by what is in it, and its name)", 0, 0 },
     { "out-file", 0, CLI_TEXT, offsetof(struct args, out_file), "FILE.ahr",
@@ -468,9 +518,10 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_import = {
     "import",
-    "FILE [TIMING [TYPED]] [--format auto|cast|script|ttyrec] [--out-file FILE.ahr] "
-    "[--name NAME] [--cols N] [--rows N] [--input] [--upkeep auto|off] [--json]",
-    "make a session from an asciicast, a typescript or a ttyrec file",
+    "[PATH…] [--agent auto|claude|codex|gemini|entire] [--since T] [--dry-run] "
+    "[--format auto|cast|script|ttyrec] [--out-file FILE.ahr] [--name NAME] [--cols N] "
+    "[--rows N] [--input] [--upkeep auto|off] [--json]",
+    "make sessions of what agents keep, or of a recording of a terminal",
     options,
     run,
     false,

@@ -27,10 +27,12 @@ library_db_path(const char *home, struct buf *ret)
 
 /* -- what there is to know of it -- */
 
+/* Its events are beside its recording: of a run, and of an agent's history. */
 static bool
 is_run(const struct store_session *row)
 {
-    return row->kind && strcmp(row->kind, "stream") == 0;
+    return row->kind && (!strcmp(row->kind, "stream") ||
+                         (!strcmp(row->kind, "import") && row->agent));
 }
 
 struct known {

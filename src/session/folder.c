@@ -532,3 +532,12 @@ session_folder_sweep(const char *home)
         closedir(d);
     free(live);
 }
+
+void
+session_folder_unstage(const char *home, const char *id)
+{
+    char *path = format("%s/live/" HIDDEN "%s", home, id);
+    if (path && access(path, F_OK) == 0)
+        remove_unheld(path);
+    free(path);
+}

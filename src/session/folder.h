@@ -36,6 +36,8 @@ int session_folder_make(struct session_folder *ret, const char *home, const char
  * live/.new-<id>. When its maker dies it is swept away. */
 int session_folder_stage(struct session_folder *ret, const char *home, const char *id,
                          struct err *err);
+/* What a killed maker has left of live/.new-<id> goes, unless somebody is at it. */
+void session_folder_unstage(const char *home, const char *id);
 /* The session has ended: to sessions/<id>, its folders synced; outside: live/<id> is
  * removed; its sockets are, in any case. The paths in *f follow. The lock is let go, also
  * when it fails; one that a killed process has left in sessions/<id> means nothing. */

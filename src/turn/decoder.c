@@ -9,9 +9,9 @@
 #include "turn/format_priv.h"
 #include "turn/lines_priv.h"
 #include "turn/objects_priv.h"
+#include "turn/tell_priv.h"
 
 enum {
-    WARNING_BYTES = 200,    /* of a malformed line */
     SCRATCH_KEPT = 1 << 20, /* memory that stays behind a long text */
 };
 
@@ -92,20 +92,10 @@ static int
 tell_malformed(struct turn_decoder *d, struct view text, size_t lost)
 {
     struct turn_event e = turn_event(TURN_WARNING);
-    struct view shown = text;
-    if (shown.n > WARNING_BYTES) {
-        shown.n = WARNING_BYTES;
-        shown.n = turn_lines_whole(shown);
-    }
     buf_clear(&d->scratch);
-    buf_puts(&d->scratch, "malformed JSON: ");
-    buf_append(&d->scratch, shown.p, shown.n);
-    if (text.n - shown.n + lost)
-        buf_printf(&d->scratch, "… %zu more bytes", text.n - shown.n + lost);
-    if (d->scratch.failed)
-        return d->scratch.failed;
+    int r = turn_malformed(text, lost, &d->scratch);
     e.text = (struct view){ d->scratch.p, d->scratch.n };
-    return tell(d, &e);
+    return r < 0 ? r : tell(d, &e);
 }
 
 static int
@@ -218,31 +208,10 @@ tell_all_said(struct turn_decoder *d)
 }
 
 static void
-release_state(struct turn_state *s)
-{
-    for (size_t i = 0; i < TURN_LANES; i++) {
-        buf_release(&s->lanes[i].parent);
-        buf_release(&s->lanes[i].message);
-        buf_release(&s->lanes[i].said);
-        buf_release(&s->lanes[i].told);
-        buf_release(&s->lanes[i].model);
-    }
-    buf_release(&s->session);
-    buf_release(&s->model);
-    buf_release(&s->message);
-    buf_release(&s->said);
-    buf_release(&s->calls);
-    for (size_t i = 0; i < sizeof(s->text) / sizeof(s->text[0]); i++)
-        buf_release(&s->text[i]);
-}
-
-static void
 begin_anew(struct turn_decoder *d)
 {
-    release_state(&d->s);
-    d->s = (struct turn_state){ .said_type = TURN_TEXT };
-    for (size_t i = 0; i < TURN_LANES; i++)
-        d->s.lanes[i].usage = TURN_NO_USAGE;
+    turn_state_release(&d->s);
+    turn_state_init(&d->s);
     d->format = NULL;
     d->rested = 0;
     for (size_t i = 0; i < FORMATS; i++)
@@ -270,7 +239,7 @@ turn_decoder_free(struct turn_decoder *d)
 {
     if (!d)
         return;
-    release_state(&d->s);
+    turn_state_release(&d->s);
     turn_lines_release(&d->lines);
     buf_release(&d->scratch);
     free(d);

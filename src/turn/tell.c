@@ -4,7 +4,12 @@
 
 #include <string.h>
 
-enum { CALLS_MAX = 1 << 20 }; /* bytes of ids and names */
+#include "turn/lines_priv.h"
+
+enum {
+    CALLS_MAX = 1 << 20,   /* bytes of ids and names */
+    MALFORMED_BYTES = 200, /* of a line that are shown */
+};
 
 int
 turn_tell(struct turn_state *s, const struct turn_sink *to, const struct turn_event *e)
@@ -35,6 +40,50 @@ bool
 turn_says(struct view text, const char *word)
 {
     return strlen(word) == text.n && !memcmp(word, text.p, text.n);
+}
+
+int
+turn_malformed(struct view text, size_t lost, struct buf *out)
+{
+    struct view shown = text;
+    if (shown.n > MALFORMED_BYTES) {
+        shown.n = MALFORMED_BYTES;
+        shown.n = turn_lines_whole(shown);
+    }
+    buf_puts(out, "malformed JSON: ");
+    buf_append(out, shown.p, shown.n);
+    if (text.n - shown.n + lost)
+        buf_printf(out, "… %zu more bytes", text.n - shown.n + lost);
+    return out->failed;
+}
+
+/* -- what is remembered -- */
+
+void
+turn_state_init(struct turn_state *s)
+{
+    *s = (struct turn_state){ .said_type = TURN_TEXT };
+    for (size_t i = 0; i < TURN_LANES; i++)
+        s->lanes[i].usage = TURN_NO_USAGE;
+}
+
+void
+turn_state_release(struct turn_state *s)
+{
+    for (size_t i = 0; i < TURN_LANES; i++) {
+        buf_release(&s->lanes[i].parent);
+        buf_release(&s->lanes[i].message);
+        buf_release(&s->lanes[i].said);
+        buf_release(&s->lanes[i].told);
+        buf_release(&s->lanes[i].model);
+    }
+    buf_release(&s->session);
+    buf_release(&s->model);
+    buf_release(&s->message);
+    buf_release(&s->said);
+    buf_release(&s->calls);
+    for (size_t i = 0; i < sizeof(s->text) / sizeof(s->text[0]); i++)
+        buf_release(&s->text[i]);
 }
 
 /* -- tool calls: the two lengths, then the id and the name -- */

@@ -16,6 +16,13 @@ int turn_other(struct turn_state *s, struct view type, struct view kind,
 /* Does the text of a view say so? */
 bool turn_says(struct view text, const char *word);
 
+/* Appends "malformed JSON: …", with the beginning of the line; lost: so many bytes behind
+ * it were not kept. */
+int turn_malformed(struct view text, size_t lost, struct buf *out);
+
+void turn_state_init(struct turn_state *s);
+void turn_state_release(struct turn_state *s);
+
 /* -- tool calls that are open, in s->calls -- */
 
 /* Too many of them: all are forgotten, and a result may then tell its call again. */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/parts.h"
+
 /* Agents within agents take turns, so that the lines of a message need not follow each
  * other; but they are close. */
 enum { RECENT_MAX = 64, ID_MAX = 128 };
@@ -132,6 +134,47 @@ bool
 turn_totals_is_least(const struct turn_totals *t)
 {
     return t->open > 0;
+}
+
+/* -- kept -- */
+
+int
+turn_totals_save(const struct turn_totals *t, struct buf *out)
+{
+    struct turn_usage done = t->done, since = t->since;
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
+        parts_put_u64(out, *turn_usage_field(&done, i));
+        parts_put_u64(out, *turn_usage_field(&since, i));
+    }
+    parts_put_u64(out, t->calls);
+    parts_put_u64(out, t->open);
+    parts_put_u64(out, t->is_known);
+    return parts_put(out, (struct view){ t->recent.p, t->recent.n });
+}
+
+int
+turn_totals_load(struct turn_totals *t, struct view *rest)
+{
+    uint64_t is_known = 0;
+    struct view recent = { 0 };
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < TURN_USAGE_FIELDS; i++)
+        is_fine = parts_take_u64(rest, turn_usage_field(&t->done, i)) &&
+                  parts_take_u64(rest, turn_usage_field(&t->since, i));
+    is_fine = is_fine && parts_take_u64(rest, &t->calls) &&
+              parts_take_u64(rest, &t->open) && parts_take_u64(rest, &is_known) &&
+              parts_take(rest, &recent);
+    if (!is_fine || recent.n % sizeof(struct message) ||
+        recent.n > RECENT_MAX * sizeof(struct message))
+        return ERR_DAMAGED;
+    t->is_known = is_known;
+    for (size_t i = 0; i < recent.n; i += sizeof(struct message)) {
+        struct message m;
+        memcpy(&m, recent.p + i, sizeof(m));
+        if (m.id_size > ID_MAX)
+            return ERR_DAMAGED;
+    }
+    return buf_append(&t->recent, recent.p, recent.n);
 }
 
 void

@@ -28,6 +28,10 @@ struct turn_usage turn_totals_usage(const struct turn_totals *t);
 bool turn_totals_is_least(const struct turn_totals *t);
 /* Of the message with that id, if it is among the latest since the last DONE; else 0. */
 struct turn_usage turn_totals_of(const struct turn_totals *t, struct view id);
+/* As bytes (base/parts.h), and back into one that is zeroed; ERR_DAMAGED: that is none.
+ */
+int turn_totals_save(const struct turn_totals *t, struct buf *out);
+int turn_totals_load(struct turn_totals *t, struct view *rest);
 void turn_totals_release(struct turn_totals *t);
 
 #endif

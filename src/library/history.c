@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * history.c -- one history into the library: made, appended to, made anew, or left alone.
+ *
+ * What the state says is behind what it speaks of: lines that a killed import has
+ * appended are behind it, and go; a folder without a state is an import that was killed
+ * while it was made anew, and is made anew.
+ */
+#include "library/history.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "gz/read.h"
+#include "library/history_priv.h"
+#include "library/ids_priv.h"
+#include "library/index.h"
+#include "session/folder.h"
+#include "session/hold.h"
+#include "session/lines.h"
+#include "turn/transcript.h"
+
+enum { DATE_LEN = 11 }; /* of an id, with the dash behind it */
+
+#define TURNS_NAME "session." SESSION_TURNS
+
+const char *
+library_history_result_name(enum library_history_result result)
+{
+    static const char *const names[LIBRARY_HISTORY_RESULTS] = {
+        [LIBRARY_HISTORY_NEW] = "new",
+        [LIBRARY_HISTORY_GROWN] = "grown",
+        [LIBRARY_HISTORY_UNCHANGED] = "unchanged",
+        [LIBRARY_HISTORY_REPLACED] = "replaced",
+        [LIBRARY_HISTORY_SKIPPED] = "skipped",
+    };
+    return names[result];
+}
+
+void
+library_history_done_release(struct library_history_done *d)
+{
+    buf_release(&d->agent_session_id);
+    buf_release(&d->why);
+}
+
+int
+library_history_lock(const char *home, struct err *err)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    int r = file_make_dirs(home);
+    if (!r)
+        r = buf_printf(&path, "%s/import.lock", home);
+    if (r < 0)
+        return err_code(err, r, "cannot make '%s'", home);
+    int fd = open(buf_str(&path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return err_sys(err, "cannot open '%s'", buf_str(&path));
+    r = file_locked(fd);
+    return r >= 0 ? r
+           : r == ERR_BUSY
+               ? err_set(err, r,
+                         "another 'ahr import' is at work: try again when it is done")
+               : err_code(err, r, "cannot lock '%s'", buf_str(&path));
+}
+
+static void
+history_release(struct history *h)
+{
+    history_sources_release(&h->sources);
+    turn_history_free(h->reader);
+    turn_totals_release(&h->totals);
+    journal_touched_release(&h->touched);
+    play_turns_mask_release(&h->room);
+    play_turns_mask_release(&h->artifact_room);
+    buf_release(&h->prompt);
+    buf_release(&h->dir);
+    buf_release(&h->lines);
+    buf_release(&h->cwd);
+    if (h->turns_fd >= 0)
+        close(h->turns_fd);
+}
+
+static int
+skip(struct history *h, const char *why)
+{
+    h->done->result = LIBRARY_HISTORY_SKIPPED;
+    buf_clear(&h->done->why);
+    return buf_puts(&h->done->why, why);
+}
+
+/* -- its id -- */
+
+/* The agent's own id where that is a UUID, else one that is made of it; again: of its
+ * path, too. An id of ours (Entire's folders) stays. */
+static void
+make_id(struct history *h, uint64_t start_ns, const char *again,
+        char ret[SESSION_ID_LEN + 1])
+{
+    AUTO(buf) name = { 0 };
+    const char *own = buf_str(&h->done->agent_session_id);
+    char uuid[TURN_UUID_SIZE];
+    if (!again && session_id_is(own)) {
+        memcpy(ret, own, SESSION_ID_LEN + 1);
+        return;
+    }
+    time_t start = (time_t)(start_ns / 1000000000);
+    struct tm day = { .tm_year = 70, .tm_mday = 1 };
+    (void)gmtime_r(&start, &day);
+    snprintf(ret, SESSION_ID_LEN + 1, "%04u-%02u-%02u-",
+             (unsigned)(day.tm_year + 1900) % 10000, (unsigned)(day.tm_mon + 1) % 100,
+             (unsigned)day.tm_mday % 100);
+    snprintf(ret + DATE_LEN, TURN_UUID_SIZE, "%s", own);
+    if (!again && session_id_is(ret) && strlen(own) == TURN_UUID_SIZE - 1)
+        return;
+    buf_printf(&name, "%s:%s:%s", turn_agent_name(h->done->agent), own,
+               again ? again : "");
+    turn_transcript_uuid(buf_str(&name), 0, uuid);
+    memcpy(ret + DATE_LEN, uuid, TURN_UUID_SIZE);
+}
+
+/* The session of that UUID, whatever its day, where the history does not tell that. */
+static int
+find_id(const char *home, bool is_dated, char id[SESSION_ID_LEN + 1])
+{
+    AUTO(buf) ids = { 0 };
+    int r = 0;
+    if (is_dated || session_folder_exists(home, "sessions", id) ||
+        session_folder_exists(home, "live", id))
+        return 0;
+    r = ids_collect_stored(&ids, home);
+    for (size_t i = 0; !r && i < ids_count(&ids); i++)
+        if (!strcmp(ids_at(&ids, i) + DATE_LEN, id + DATE_LEN))
+            memcpy(id, ids_at(&ids, i), SESSION_ID_LEN + 1);
+    return r;
+}
+
+/* -- what is known of it -- */
+
+static struct history_source *
+known_as(struct history_sources *files, struct history_source *s, size_t at)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (!strcmp(buf_str(&files->list[i].file.path), buf_str(&s->file.path)))
+            return &files->list[i];
+    return !at && files->count ? &files->list[0] : NULL; /* it may have moved */
+}
+
+static int
+take_known(struct history_source *s, const struct history_source *known)
+{
+    s->file.offset = known->file.offset;
+    s->file.line = known->file.line;
+    s->file.head = known->file.head;
+    s->file.tail = known->file.tail;
+    s->file.size_bytes = known->file.size_bytes;
+    s->file.mtime_ns = known->file.mtime_ns;
+    buf_clear(&s->call); /* as it was called then */
+    return buf_append(&s->call, known->call.p, known->call.n);
+}
+
+/* Has a file changed? By its size and time alone. */
+static bool
+has_changed(struct history_source *s)
+{
+    struct stat st;
+    if (stat(buf_str(&s->file.path), &st) < 0)
+        return false;
+    uint64_t mtime = st.st_mtim.tv_sec > 0 ? (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+                                                 (uint64_t)st.st_mtim.tv_nsec
+                                           : 1;
+    return (uint64_t)st.st_size != s->file.size_bytes || mtime != s->file.mtime_ns;
+}
+
+enum change { SAME, GROWN, OTHER };
+
+/* Opens those that have grown. Files that are not read on are closed. */
+static int
+look(struct history *h, struct history_sources *files, enum change *ret)
+{
+    *ret = SAME;
+    for (size_t i = 0; i < h->sources.count; i++) {
+        struct history_source *s = &h->sources.list[i];
+        struct history_source *known = known_as(files, s, i);
+        int r = known ? take_known(s, known) : 0;
+        if (r < 0)
+            return err_code(h->err, r, "cannot import '%s'", h->from->path);
+        bool is_moved = known &&
+                        strcmp(buf_str(&known->file.path), buf_str(&s->file.path)) != 0;
+        if (known && !is_moved && !has_changed(s))
+            continue;
+        uint64_t offset = s->file.offset;
+        r = history_source_open(s, h->err);
+        if (r < 0 && r != -ESTALE)
+            return r;
+        bool is_grown = !r && s->file.offset == offset && !s->is_document &&
+                        (!known || !offset || history_source_is_same(s));
+        if (!is_grown) {
+            *ret = OTHER;
+            return 0;
+        }
+        *ret = GROWN;
+    }
+    return 0;
+}
+
+/* -- read from its beginning -- */
+
+/* As if nothing had been known. */
+static void
+forget_all(struct history *h)
+{
+    history_sources_release(&h->sources);
+    turn_history_free(h->reader);
+    h->reader = NULL;
+    turn_totals_release(&h->totals);
+    buf_clear(&h->touched.open);
+    buf_clear(&h->prompt);
+    buf_clear(&h->cwd);
+    h->turns_bytes = h->turns_tail = h->start_ns = h->last_ns = 0;
+    h->has_talk = false;
+}
+
+static int
+begin_anew(struct history *h, uint64_t start_ns)
+{
+    forget_all(h);
+    h->start_ns = h->last_ns = start_ns;
+    int r = history_open_reader(h);
+    for (size_t i = 0; !r && i < h->sources.count; i++)
+        r = history_source_open(&h->sources.list[i], h->err);
+    return r;
+}
+
+static int
+read_all(struct history *h, const char *name)
+{
+    int r = history_open_turns(h, name);
+    if (!r)
+        r = history_read_lines(h);
+    return r < 0 ? r : history_flush(h, true);
+}
+
+static int
+make_folder(struct history *h, struct session_folder *f)
+{
+    int r = buf_puts(&h->dir, f->dir);
+    if (!r)
+        r = read_all(h, TURNS_NAME);
+    if (r < 0 || !h->has_talk)
+        return r;
+    r = history_write_tape(h);
+    if (!r)
+        r = history_write_meta(h, NULL);
+    return r < 0 ? r : history_save(h);
+}
+
+static int
+make_new(struct history *h, uint64_t start_ns)
+{
+    struct session_folder f = { .lock_fd = -1 };
+    session_folder_unstage(h->opt->home, h->done->id);
+    int r = begin_anew(h, start_ns);
+    if (!r)
+        r = session_folder_stage(&f, h->opt->home, h->done->id, h->err);
+    if (r < 0)
+        return r;
+    r = make_folder(h, &f);
+    bool is_wanted = !r && h->has_talk;
+    if (is_wanted)
+        r = session_folder_finish(&f, h->err);
+    if (r < 0 || !is_wanted)
+        session_folder_discard(&f);
+    session_folder_release(&f);
+    h->done->result = LIBRARY_HISTORY_NEW;
+    h->done->all_events = h->done->events;
+    return r < 0 || is_wanted ? r : skip(h, "nothing is said in it");
+}
+
+/* -- over what is there -- */
+
+static int
+count_events(struct history *h, uint64_t *ret)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    uint8_t chunk[65536];
+    struct gz *g;
+    ssize_t n;
+    *ret = 0;
+    int r = buf_printf(&path, "%s/" TURNS_NAME, buf_str(&h->dir));
+    if (!r)
+        r = gz_open(&g, AT_FDCWD, buf_str(&path));
+    if (r < 0)
+        return r == -ENOENT ? 0 : err_code(h->err, r, "cannot read '%s'", buf_str(&path));
+    while ((n = gz_read(g, chunk, sizeof(chunk))) > 0)
+        for (ssize_t i = 0; i < n; i++)
+            *ret += chunk[i] == '\n';
+    gz_close(g);
+    return 0;
+}
+
+static int
+put_in_place(struct history *h, const struct session_told *old)
+{
+    AUTO(buf) from = { .ceiling = PATH_MAX };
+    AUTO(buf) to = { .ceiling = PATH_MAX };
+    AUTO(buf) state = { .ceiling = PATH_MAX };
+    buf_printf(&from, "%s/" TURNS_NAME ".new", buf_str(&h->dir));
+    buf_printf(&to, "%s/" TURNS_NAME, buf_str(&h->dir));
+    int r = buf_printf(&state, "%s/" HISTORY_STATE, buf_str(&h->dir));
+    if (r < 0 || from.failed || to.failed)
+        return err_code(h->err, -ENAMETOOLONG, "cannot import '%s'", h->from->path);
+    r = library_forget(h->opt->home, h->done->id, h->err);
+    if (r < 0)
+        return r;
+    /* In this order: without its state the session is made anew once more. */
+    if ((unlink(buf_str(&state)) < 0 && errno != ENOENT) ||
+        file_sync_dir(buf_str(&state)) < 0 || rename(buf_str(&from), buf_str(&to)) < 0)
+        return err_sys(h->err, "cannot write '%s'", buf_str(&to));
+    r = history_write_meta(h, old);
+    return r < 0 ? r : history_save(h);
+}
+
+static void
+drop_new_turns(struct history *h)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    if (buf_printf(&path, "%s/" TURNS_NAME ".new", buf_str(&h->dir)) == 0)
+        unlink(buf_str(&path));
+}
+
+/* Less than there was is no reason to lose it. */
+static int
+make_anew(struct history *h, const struct session_told *old)
+{
+    uint64_t before;
+    bool was_stored = h->is_stored;
+    h->is_stored = false; /* nobody sees what is made beside */
+    drop_new_turns(h);
+    int r = count_events(h, &before);
+    if (!r)
+        r = begin_anew(h, old->started_at_ns ? old->started_at_ns : h->from->mtime_ns);
+    if (!r)
+        r = read_all(h, TURNS_NAME ".new");
+    h->is_stored = was_stored;
+    h->done->result = LIBRARY_HISTORY_REPLACED;
+    h->done->all_events = h->done->events;
+    if (!r && h->done->events < before) {
+        drop_new_turns(h);
+        h->done->events = 0;
+        h->done->all_events = before;
+        return skip(h, "its file was written anew and has less than before; what was "
+                       "imported stays");
+    }
+    if (!r)
+        r = put_in_place(h, old);
+    if (r < 0)
+        drop_new_turns(h);
+    return r;
+}
+
+static int
+append(struct history *h, const struct session_told *old)
+{
+    int r = history_open_turns(h, TURNS_NAME);
+    if (!r)
+        r = history_read_lines(h);
+    if (!r)
+        r = history_flush(h, true);
+    if (!r && h->done->events)
+        r = history_write_meta(h, old);
+    if (!r)
+        r = history_save(h);
+    h->done->result = h->done->events ? LIBRARY_HISTORY_GROWN : LIBRARY_HISTORY_UNCHANGED;
+    h->done->all_events = turn_history_facts(h->reader)->events;
+    return r;
+}
+
+static bool
+is_archived(struct history *h)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct stat st;
+    return buf_printf(&path, "%s/" TURNS_NAME, buf_str(&h->dir)) == 0 &&
+           gz_stat(AT_FDCWD, buf_str(&path), &st) == 1;
+}
+
+/* What is there, held. */
+static int
+bring_up_to_date(struct history *h, const struct session_told *old, bool *ret_is_other)
+{
+    struct history_sources files = { 0 };
+    enum change change = OTHER;
+    int r = history_open_reader(h);
+    int loaded = r < 0 ? r : history_load(h, &files);
+    if (!loaded)
+        r = look(h, &files, &change);
+    bool is_elsewhere = !loaded && change == OTHER && files.count &&
+                        strcmp(buf_str(&files.list[0].file.path), h->from->path) != 0 &&
+                        access(buf_str(&files.list[0].file.path), F_OK) == 0;
+    history_sources_release(&files);
+    if (r < 0 || (loaded < 0 && loaded != ERR_MISSING && loaded != ERR_DAMAGED))
+        return r < 0 ? r : err_code(h->err, loaded, "cannot import '%s'", h->from->path);
+    h->done->all_events = turn_history_facts(h->reader)->events;
+    *ret_is_other = is_elsewhere;
+    if (is_elsewhere)
+        return 0;
+    h->done->result = LIBRARY_HISTORY_UNCHANGED;
+    if (!loaded && change == SAME)
+        return 0;
+    if (is_archived(h))
+        return skip(h, "its session is archived: 'ahr archive --undo' first");
+    if (h->opt->is_dry_run) {
+        h->done->result = change == GROWN ? LIBRARY_HISTORY_GROWN
+                                          : LIBRARY_HISTORY_REPLACED;
+        return 0;
+    }
+    return change == GROWN ? append(h, old) : make_anew(h, old);
+}
+
+static int
+update(struct history *h, bool *ret_is_other)
+{
+    AUTO(session_told) old = { 0 };
+    AUTO(buf) meta = { .ceiling = PATH_MAX };
+    const char *home = h->opt->home, *id = h->done->id;
+    int hold = session_hold(home, id, LIBRARY_WAIT_MS, h->err);
+    if (hold < 0)
+        return hold;
+    h->is_stored = true;
+    int r = buf_printf(&h->dir, "%s/sessions/%s", home, id);
+    if (!r)
+        r = buf_printf(&meta, "%s/session." SESSION_META, buf_str(&h->dir));
+    if (r < 0)
+        r = err_code(h->err, r, "cannot import '%s'", h->from->path);
+    else if (session_folder_is_encrypted(home, id))
+        r = skip(h, "its session is encrypted: 'ahr decrypt' first");
+    else if (session_meta_tell(buf_str(&meta), &old, h->err) < 0 || !old.kind ||
+             strcmp(old.kind, "import") != 0)
+        r = skip(h, "a session of that id was recorded here");
+    else
+        r = bring_up_to_date(h, &old, ret_is_other);
+    close(hold);
+    return r;
+}
+
+/* -- one history -- */
+
+static int
+bring_in(struct history *h, uint64_t start_ns, const char *again, bool *ret_is_other)
+{
+    *ret_is_other = false;
+    make_id(h, start_ns, again, h->done->id);
+    int r = find_id(h->opt->home, h->is_dated, h->done->id);
+    if (r < 0)
+        return err_code(h->err, r, "cannot list the sessions in '%s'", h->opt->home);
+    if (session_folder_exists(h->opt->home, "sessions", h->done->id))
+        return update(h, ret_is_other);
+    if (session_folder_exists(h->opt->home, "live", h->done->id))
+        return skip(h, "a session of that id is in live/");
+    h->done->result = LIBRARY_HISTORY_NEW;
+    return h->opt->is_dry_run ? 0 : make_new(h, start_ns);
+}
+
+int
+library_history_import(const struct journal_history *from,
+                       const struct library_history_options *opt,
+                       struct library_history_done *ret, struct err *err)
+{
+    AUTO(history)
+    h = { .from = from, .opt = opt, .done = ret, .err = err, .turns_fd = -1 };
+    uint64_t start_ns;
+    bool is_other;
+    *err = (struct err){ 0 };
+    int r = history_identify(&h, &start_ns);
+    if (!r)
+        r = bring_in(&h, start_ns, NULL, &is_other);
+    if (r < 0 || !is_other)
+        return r;
+    /* Another file of the same name goes on otherwise: it is a session of its own. */
+    buf_clear(&h.dir);
+    h.is_stored = false;
+    forget_all(&h);
+    return bring_in(&h, start_ns, from->path, &is_other);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* history_priv.h -- one history on its way into the library: what its files share. */
+#ifndef LIBRARY_HISTORY_PRIV_H
+#define LIBRARY_HISTORY_PRIV_H
+
+#include "journal/touched.h"
+#include "library/history.h"
+#include "library/history_source_priv.h"
+#include "play/turns.h"
+#include "session/meta.h"
+#include "turn/totals.h"
+
+#define HISTORY_STATE "import.state"
+
+struct history {
+    const struct journal_history *from;
+    const struct library_history_options *opt;
+    struct library_history_done *done;
+    struct err *err;
+    struct history_sources sources;
+    struct history_source *at; /* whose line is at hand */
+    struct turn_history *reader;
+
+    /* What is kept from one import to the next, with the sources' files: */
+    uint64_t turns_bytes, turns_tail; /* of session.turns.jsonl; a hash of its end */
+    uint64_t start_ns, last_ns;
+    struct buf prompt; /* the first one */
+    struct turn_totals totals;
+    struct journal_touched touched;
+
+    /* session.turns.jsonl: */
+    struct buf dir;       /* the session's folder */
+    int turns_fd;         /* -1: not open */
+    bool is_stored;       /* that folder is in sessions/, and others see it */
+    bool is_out_of_index; /* … but not by the index any more */
+    struct buf lines;     /* that are not written yet */
+    struct buf cwd;
+    struct play_turns_mask room;
+    struct play_turns_mask artifact_room;
+    bool has_talk; /* something is said in it */
+    bool is_dated; /* it tells when it began */
+};
+
+/* -- history_state.c -- */
+
+/* Of the folder; ERR_MISSING: there is none; ERR_DAMAGED: it is of no use. The reader is
+ * loaded, too. files: what was known of them, path and all, in *ret_files. */
+int history_load(struct history *h, struct history_sources *ret_files);
+/* Atomically, and durable. */
+int history_save(struct history *h);
+
+/* -- history_store.c -- */
+
+/* For struct turn_history_options. */
+int history_take_event(void *ctx, const struct turn_event *e, uint64_t ts_ns);
+void history_take_trouble(void *ctx, enum turn_history_trouble what);
+/* session.turns.jsonl, made where it is missing; name: the file's in the folder. What a
+ * killed import has left in it goes. */
+int history_open_turns(struct history *h, const char *name);
+/* All lines into the file; is_last: and durable. */
+int history_flush(struct history *h, bool is_last);
+int history_write_meta(struct history *h, const struct session_told *old);
+/* The recording, which is empty. */
+int history_write_tape(struct history *h);
+
+/* -- history_read.c -- */
+
+/* Which agent's, what the agent calls it, and when it began. */
+int history_identify(struct history *h, uint64_t *ret_start_ns);
+int history_open_reader(struct history *h);
+/* All lines of the sources that are open. */
+int history_read_lines(struct history *h);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+#include "library/history_source_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "turn/history.h"
+
+enum {
+    CHUNK = 256 << 10,
+    ENDS = 4096, /* bytes at both ends by which a beginning is known */
+};
+
+static void
+source_release(struct history_source *s)
+{
+    history_source_close(s);
+    buf_release(&s->file.path);
+    buf_release(&s->call);
+}
+
+void
+history_sources_release(struct history_sources *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        source_release(&s->list[i]);
+    free(s->list);
+    *s = (struct history_sources){ 0 };
+}
+
+struct history_source *
+history_sources_add(struct history_sources *s, const char *path)
+{
+    struct history_source *more = reallocarray(s->list, s->count + 1, sizeof(*more));
+    if (!more)
+        return NULL;
+    s->list = more;
+    struct history_source *one = &more[s->count];
+    *one = (struct history_source){ .fd = -1 };
+    if (buf_puts(&one->file.path, path) < 0)
+        return NULL;
+    s->count++;
+    return one;
+}
+
+static bool
+ends_in(struct buf *path, const char *end)
+{
+    size_t n = strlen(end);
+    return path->n >= n && !memcmp(path->p + path->n - n, end, n);
+}
+
+/* -- open -- */
+
+static int
+start(struct history_source *s, const struct stat *st)
+{
+    s->file.size_bytes = (uint64_t)st->st_size;
+    s->file.mtime_ns = st->st_mtim.tv_sec > 0
+                           ? (uint64_t)st->st_mtim.tv_sec * 1000000000 +
+                                 (uint64_t)st->st_mtim.tv_nsec
+                           : 1;
+    s->is_document = ends_in(&s->file.path, ".json");
+    s->is_over = s->has_line = false;
+    if (ends_in(&s->file.path, ".zst")) {
+        s->file.offset = s->file.line = 0;
+        s->left = UINT64_MAX;
+        return gz_zstd_new(&s->zstd, s->fd);
+    }
+    if (s->file.offset > s->file.size_bytes)
+        return -ESTALE;
+    s->left = s->file.size_bytes - s->file.offset;
+    return lseek(s->fd, (off_t)s->file.offset, SEEK_SET) < 0 ? -errno : 0;
+}
+
+int
+history_source_open(struct history_source *s, struct err *err)
+{
+    const char *path = buf_str(&s->file.path);
+    struct stat st;
+    s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (s->fd < 0 || fstat(s->fd, &st) < 0)
+        return err_sys(err, "cannot open '%s'", path);
+    int r = S_ISREG(st.st_mode) ? start(s, &st) : -EINVAL;
+    if (r < 0)
+        history_source_close(s);
+    return r < 0 ? err_code(err, r, "cannot read '%s'", path) : 0;
+}
+
+void
+history_source_close(struct history_source *s)
+{
+    gz_zstd_free(s->zstd);
+    s->zstd = NULL;
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+    buf_release(&s->held);
+    s->at = 0;
+    s->has_line = false;
+}
+
+/* -- by which a beginning is known -- */
+
+static uint64_t
+hash_at(int fd, uint64_t from, uint64_t to)
+{
+    uint8_t bytes[ENDS];
+    uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
+    ssize_t n = pread(fd, bytes, (size_t)(to - from), (off_t)from);
+    if (n < 0 || (uint64_t)n != to - from)
+        return 0;
+    for (ssize_t i = 0; i < n; i++)
+        h = (h ^ bytes[i]) * UINT64_C(1099511628211);
+    return h | 1;
+}
+
+static void
+hash_ends(const struct history_source *s, uint64_t *head, uint64_t *tail)
+{
+    uint64_t n = s->file.offset, some = n < ENDS ? n : ENDS;
+    *head = s->zstd ? 0 : hash_at(s->fd, 0, some);
+    *tail = s->zstd ? 0 : hash_at(s->fd, n - some, n);
+}
+
+void
+history_source_seal(struct history_source *s)
+{
+    hash_ends(s, &s->file.head, &s->file.tail);
+}
+
+bool
+history_source_is_same(struct history_source *s)
+{
+    uint64_t head, tail;
+    hash_ends(s, &head, &tail);
+    return head && head == s->file.head && tail == s->file.tail;
+}
+
+/* -- lines -- */
+
+/* 0: there is no more. */
+static ssize_t
+read_more(struct history_source *s)
+{
+    size_t want = s->left < CHUNK ? (size_t)s->left : CHUNK;
+    s->held.n -= s->at;
+    memmove(s->held.p, s->held.p + s->at, s->held.n);
+    s->at = 0;
+    size_t before = s->held.n;
+    s->held.ceiling = HISTORY_LINE_MAX + 2 * CHUNK;
+    if (!want || !buf_grow(&s->held, want))
+        return want ? s->held.failed : 0;
+    uint8_t *at = s->held.p + before;
+    ssize_t n = s->zstd ? gz_zstd_read(s->zstd, at, want) : file_read(s->fd, at, want);
+    s->held.n = before + (n > 0 ? (size_t)n : 0);
+    if (n > 0 && !s->zstd)
+        s->left -= (uint64_t)n;
+    return n;
+}
+
+static void
+drop(struct history_source *s, size_t n)
+{
+    s->at += n;
+    s->file.offset += n;
+}
+
+static void
+set_line(struct history_source *s, size_t n, size_t with_newline)
+{
+    s->line = (struct view){ s->held.p + s->at, n };
+    s->line_bytes = with_newline;
+    s->has_line = true;
+    uint64_t stamp = s->has_rivals ? turn_history_stamp(s->line) : 0;
+    if (stamp > s->stamp_ns)
+        s->stamp_ns = stamp;
+}
+
+/* The end of the file: is what is left a line? */
+static void
+take_last(struct history_source *s)
+{
+    struct view rest = { s->held.p + s->at, s->held.n - s->at };
+    s->is_over = true;
+    if (rest.n && (s->is_document || turn_history_is_whole(rest)))
+        set_line(s, rest.n, rest.n);
+}
+
+/* Too long for one: only its end is looked for. */
+static void
+pass_over(struct history_source *s)
+{
+    ssize_t n;
+    s->lost++;
+    do {
+        drop(s, s->held.n - s->at);
+        n = read_more(s);
+        const uint8_t *end = n > 0 ? memchr(s->held.p, '\n', s->held.n) : NULL;
+        if (!end)
+            continue;
+        drop(s, (size_t)(end + 1 - s->held.p));
+        s->file.line++;
+        return;
+    } while (n > 0);
+    s->error = n < 0 ? (int)n : 0;
+    s->is_over = true;
+}
+
+/* Makes the next line the one at hand, if there is one. The bytes before it were taken.
+ */
+static void
+find_line(struct history_source *s)
+{
+    size_t looked = 0;
+    while (!s->has_line && !s->is_over) {
+        const uint8_t *p = s->held.p + s->at, *end = NULL;
+        size_t n_held = s->held.n - s->at;
+        if (!s->is_document && n_held > looked)
+            end = memchr(p + looked, '\n', n_held - looked);
+        looked = n_held;
+        if (end) {
+            set_line(s, (size_t)(end - p), (size_t)(end + 1 - p));
+            return;
+        }
+        if (n_held > HISTORY_LINE_MAX) {
+            pass_over(s);
+            looked = 0;
+            continue;
+        }
+        ssize_t n = read_more(s);
+        if (n < 0)
+            s->error = (int)n;
+        if (n <= 0)
+            take_last(s);
+    }
+}
+
+void
+history_source_taken(struct history_source *s)
+{
+    s->file.line += s->line_bytes > s->line.n;
+    s->has_line = false;
+    drop(s, s->line_bytes);
+}
+
+struct history_source *
+history_sources_next(struct history_sources *all, int *ret_error)
+{
+    struct history_source *next = NULL;
+    for (size_t i = 0; i < all->count; i++) {
+        struct history_source *s = &all->list[i];
+        if (s->fd < 0)
+            continue;
+        s->has_rivals = all->count > 1;
+        find_line(s);
+        if (s->error == -ENOMEM)
+            *ret_error = s->error;
+        if (s->has_line && (!next || s->stamp_ns < next->stamp_ns))
+            next = s;
+    }
+    return next;
+}
+
+uint64_t
+history_source_rest(const struct history_source *s)
+{
+    return s->held.n - s->at + (s->zstd ? 0 : s->left);
+}

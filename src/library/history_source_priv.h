@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * history_source_priv.h -- the files of a history as lines, in the order of their time.
+ *
+ * A line is whole: its newline is there, or it is an object to its last brace. What is
+ * behind the last one is not taken, and stays for the next time. A file is read as far as
+ * it was when it was opened, by whoever appends to it meanwhile.
+ */
+#ifndef LIBRARY_HISTORY_SOURCE_PRIV_H
+#define LIBRARY_HISTORY_SOURCE_PRIV_H
+
+#include <stdbool.h>
+
+#include "gz/zstd.h"
+
+enum { HISTORY_LINE_MAX = 64 << 20 };
+
+/* What is known of a file, and kept until it is looked at again. */
+struct history_file {
+    struct buf path;
+    uint64_t offset, line;         /* taken so far: bytes, and line ends */
+    uint64_t head, tail;           /* hashes of the first and last of these bytes */
+    uint64_t size_bytes, mtime_ns; /* of the file then */
+};
+
+struct history_source {
+    struct history_file file;
+    struct buf call; /* of a sub-agent's: in which call it works */
+    int fd;          /* -1: not open */
+    struct gz_zstd *zstd;
+    bool is_document; /* all of it is one line */
+    bool is_over;
+    bool has_line;
+    bool has_rivals;   /* others may have earlier lines: stamps count */
+    struct buf held;   /* bytes of the file … */
+    size_t at;         /* … from file.offset on from here */
+    struct view line;  /* of them, without its newline; has_line */
+    size_t line_bytes; /* with it */
+    uint64_t left;     /* bytes of the file that are not read */
+    uint64_t stamp_ns; /* of the line, or of the last that had one */
+    uint64_t lost;     /* lines that were too long */
+    int error;         /* it could not be read to its end */
+};
+
+struct history_sources {
+    struct history_source *list;
+    size_t count;
+};
+
+void history_sources_release(struct history_sources *s);
+/* One more, which is not open yet; NULL: out of memory. */
+struct history_source *history_sources_add(struct history_sources *s, const char *path);
+/* From file.offset on. */
+int history_source_open(struct history_source *s, struct err *err);
+void history_source_close(struct history_source *s);
+/* Is what was taken of it still its beginning? */
+bool history_source_is_same(struct history_source *s);
+/* The one with the next line, which is in it; NULL: there is none any more. */
+struct history_source *history_sources_next(struct history_sources *s, int *ret_error);
+/* That line has been dealt with. */
+void history_source_taken(struct history_source *s);
+/* Bytes behind the last whole line. */
+uint64_t history_source_rest(const struct history_source *s);
+/* Sets the hashes of what was taken. */
+void history_source_seal(struct history_source *s);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * history_state.c -- import.state: how far a history was read, and what its next line
+ * needs. Numbers and bytes (base/parts.h), replaced whole behind what it speaks of.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/parts.h"
+#include "library/history_priv.h"
+
+enum { STATE_MAX = 128 << 20, FILES_MAX = 1 << 16 };
+
+static const struct view magic = { (const uint8_t *)"ahr import 1", 12 };
+
+static int
+state_path(struct history *h, struct buf *ret)
+{
+    ret->ceiling = PATH_MAX;
+    return buf_printf(ret, "%s/" HISTORY_STATE, buf_str(&h->dir));
+}
+
+static struct view
+view_of(const struct buf *b)
+{
+    return (struct view){ b->p, b->n };
+}
+
+/* -- files -- */
+
+static void
+put_file(const struct history_source *s, struct buf *out)
+{
+    const struct history_file *f = &s->file;
+    const uint64_t numbers[] = { f->offset, f->line,       f->head,
+                                 f->tail,   f->size_bytes, f->mtime_ns };
+    parts_put(out, view_of(&f->path));
+    parts_put(out, view_of(&s->call));
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        parts_put_u64(out, numbers[i]);
+}
+
+static int
+take_file(struct view *rest, struct history_sources *files)
+{
+    struct history_source *s = history_sources_add(files, "");
+    struct view path, call;
+    if (!s)
+        return -ENOMEM;
+    struct history_file *f = &s->file;
+    uint64_t *const numbers[] = { &f->offset, &f->line,       &f->head,
+                                  &f->tail,   &f->size_bytes, &f->mtime_ns };
+    bool is_fine = parts_take(rest, &path) && parts_take(rest, &call);
+    for (size_t i = 0; is_fine && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        is_fine = parts_take_u64(rest, numbers[i]);
+    if (!is_fine)
+        return ERR_DAMAGED;
+    int r = buf_append(&f->path, path.p, path.n);
+    return r < 0 ? r : buf_append(&s->call, call.p, call.n);
+}
+
+/* -- all -- */
+
+int
+history_save(struct history *h)
+{
+    AUTO(buf) path = { 0 };
+    AUTO(buf) out = { .ceiling = STATE_MAX };
+    AUTO(buf) reader = { .ceiling = STATE_MAX };
+    parts_put(&out, magic);
+    parts_put_u64(&out, h->sources.count);
+    for (size_t i = 0; i < h->sources.count; i++)
+        put_file(&h->sources.list[i], &out);
+    const uint64_t numbers[] = { h->turns_bytes, h->turns_tail, h->start_ns, h->last_ns,
+                                 h->has_talk };
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        parts_put_u64(&out, numbers[i]);
+    parts_put(&out, view_of(&h->prompt));
+    parts_put(&out, view_of(&h->cwd));
+    int r = turn_totals_save(&h->totals, &out);
+    if (!r)
+        r = parts_put(&out, view_of(&h->touched.open));
+    if (!r)
+        r = turn_history_save(h->reader, &reader);
+    if (!r)
+        r = parts_put(&out, view_of(&reader));
+    if (!r)
+        r = state_path(h, &path);
+    if (r < 0)
+        return err_code(h->err, r, "cannot keep how far '%s' was read", h->from->path);
+    return file_replace(buf_str(&path), view_of(&out), true, h->err);
+}
+
+static int
+take(struct history *h, struct view rest, struct history_sources *files)
+{
+    struct view part;
+    uint64_t count, has_talk;
+    uint64_t *const numbers[] = { &h->turns_bytes, &h->turns_tail, &h->start_ns,
+                                  &h->last_ns, &has_talk };
+    struct buf *const texts[] = { &h->prompt, &h->cwd };
+    int r = 0;
+    if (!parts_take(&rest, &part) || part.n != magic.n ||
+        memcmp(part.p, magic.p, magic.n) != 0 || !parts_take_u64(&rest, &count) ||
+        count > FILES_MAX)
+        return ERR_DAMAGED;
+    for (uint64_t i = 0; !r && i < count; i++)
+        r = take_file(&rest, files);
+    for (size_t i = 0; !r && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        r = parts_take_u64(&rest, numbers[i]) ? 0 : ERR_DAMAGED;
+    for (size_t i = 0; !r && i < sizeof(texts) / sizeof(texts[0]); i++)
+        r = parts_take(&rest, &part) ? buf_append(texts[i], part.p, part.n) : ERR_DAMAGED;
+    if (!r)
+        r = turn_totals_load(&h->totals, &rest);
+    if (!r)
+        r = parts_take(&rest, &part) ? buf_append(&h->touched.open, part.p, part.n)
+                                     : ERR_DAMAGED;
+    if (r < 0 || !parts_take(&rest, &part) || rest.n)
+        return r < 0 ? r : ERR_DAMAGED;
+    h->has_talk = has_talk;
+    return turn_history_load(h->reader, part);
+}
+
+int
+history_load(struct history *h, struct history_sources *ret_files)
+{
+    AUTO(buf) path = { 0 };
+    AUTO(buf) bytes = { .ceiling = STATE_MAX };
+    int r = state_path(h, &path);
+    if (!r)
+        r = file_slurp(buf_str(&path), &bytes);
+    if (r < 0)
+        return r == -ENOENT ? ERR_MISSING : r == -ENOMEM ? r : ERR_DAMAGED;
+    return take(h, view_of(&bytes), ret_files);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * history_claude.c -- the transcripts of Claude Code, and those that Entire keeps.
+ *
+ * ~/.claude/projects/<folder>/<session>.jsonl, as version 2.1.197 writes it (the
+ * fixtures), and older ones. Its messages are those of its stream (claude_blocks.c).
+ */
+#include "turn/claude_priv.h"
+#include "turn/history_priv.h"
+#include "turn/tell_priv.h"
+
+/* A line's fields, raw. */
+struct fields {
+    struct view type, subtype, message, uuid, parent, logical, sidechain, meta, compact;
+    struct view timestamp, session, cwd, version, branch, agent, summary, title, ai_title;
+    struct view error, attachment, leaf, data;
+};
+
+static void
+take_fields(struct view object, struct fields *f)
+{
+    *f = (struct fields){ 0 };
+    const struct turn_field wanted[] = {
+        { "type", &f->type },
+        { "subtype", &f->subtype },
+        { "message", &f->message },
+        { "uuid", &f->uuid },
+        { "parentUuid", &f->parent },
+        { "logicalParentUuid", &f->logical },
+        { "isSidechain", &f->sidechain },
+        { "isMeta", &f->meta },
+        { "isCompactSummary", &f->compact },
+        { "timestamp", &f->timestamp },
+        { "sessionId", &f->session },
+        { "cwd", &f->cwd },
+        { "version", &f->version },
+        { "gitBranch", &f->branch },
+        { "agentId", &f->agent },
+        { "summary", &f->summary },
+        { "customTitle", &f->title },
+        { "aiTitle", &f->ai_title },
+        { "error", &f->error },
+        { "attachment", &f->attachment },
+        { "leafUuid", &f->leaf },
+        { "data", &f->data },
+    };
+    turn_known_fields(object, wanted, sizeof(wanted) / sizeof(wanted[0]));
+}
+
+/* Many kinds of lines: what all have is a name of theirs or of their session. */
+static bool
+is_mine(struct view object)
+{
+    struct fields f;
+    take_fields(object, &f);
+    return f.type.n > 2 && f.type.p[0] == '"' && (f.uuid.n || f.session.n || f.leaf.n) &&
+           (f.message.n || f.uuid.n || f.timestamp.n || f.leaf.n || f.session.n);
+}
+
+/* -- where it stands -- */
+
+static struct view
+type_of_first(struct view content)
+{
+    struct view type = { 0 };
+    const struct turn_field wanted[] = { { "type", &type } };
+    (void)turn_known_next(&content, wanted, 1);
+    return type;
+}
+
+static bool
+is_note(const struct fields *f)
+{
+    return turn_is_true(f->meta) || turn_is_true(f->compact);
+}
+
+static enum turn_tree_kind
+kind_of(const struct fields *f, struct view content)
+{
+    if (turn_is(f->type, "assistant"))
+        return TURN_TREE_SAYS;
+    if (!turn_is(f->type, "user") || is_note(f))
+        return TURN_TREE_NOTE;
+    return turn_is(type_of_first(content), "tool_result") ? TURN_TREE_RESULT
+                                                          : TURN_TREE_PROMPT;
+}
+
+static uint64_t
+key_of(struct view raw)
+{
+    return raw.n > 2 && raw.p[0] == '"' ? history_hash(1, raw) : 0;
+}
+
+/* 1: the line is to be left out. */
+static int
+find_place(struct turn_history *h, const struct fields *f, struct view object)
+{
+    struct view id = { 0 }, content = { 0 };
+    const struct turn_field wanted[] = { { "id", &id }, { "content", &content } };
+    (void)turn_known_fields(f->message, wanted, 2);
+    const struct turn_tree_line line = {
+        .key = key_of(f->uuid),
+        .parent = key_of(key_of(f->parent) ? f->parent : f->logical),
+        .line = history_hash(2, object),
+        .said = id.n ? history_hash(3, id) : 0,
+        .kind = kind_of(f, content),
+    };
+    struct turn_tree_place place;
+    int r = turn_tree_add(&h->tree, &line, &place);
+    if (place.is_orphan)
+        history_trouble(h, TURN_HISTORY_ORPHAN);
+    if (place.is_root)
+        history_trouble(h, TURN_HISTORY_ROOT);
+    if (place.is_cycle)
+        history_trouble(h, TURN_HISTORY_CYCLE);
+    if (place.is_twice)
+        history_trouble(h, TURN_HISTORY_TWICE);
+    if (!r && place.is_branch)
+        r = history_branch(h, place.from);
+    return r < 0 ? r : place.is_twice;
+}
+
+/* -- what it tells of the session -- */
+
+static int
+learn(struct turn_history *h, const struct fields *f, bool is_side)
+{
+    struct turn_history_facts *k = &h->facts;
+    struct view model = { 0 };
+    const struct turn_field wanted[] = { { "model", &model } };
+    history_set_time(h, f->timestamp);
+    if (is_side)
+        return 0;
+    bool is_news = history_learn(h, &k->id, f->session);
+    is_news |= history_learn(h, &k->cwd, f->cwd);
+    if (turn_is(f->type, "assistant"))
+        (void)turn_known_fields(f->message, wanted, 1);
+    if (!turn_is(model, "<synthetic>"))
+        is_news |= history_learn(h, &k->model, model);
+    (void)history_learn(h, &k->version, f->version);
+    (void)history_learn(h, &k->git_branch, f->branch);
+    (void)history_learn(h, &k->title, f->summary);
+    (void)history_learn(h, &k->title, f->ai_title);
+    (void)history_learn(h, &k->title, f->title);
+    return is_news ? history_session(h) : 0;
+}
+
+/* Whose line it is: of a sub-agent's own file, or, as older versions have it, among the
+ * others. */
+static int
+find_side(struct turn_history *h, const struct fields *f)
+{
+    int r = 0;
+    if (h->side.n || !turn_is_true(f->sidechain))
+        return 0;
+    struct view agent = turn_text(f->agent, &h->scratch);
+    r = buf_puts(&h->side, agent.n ? "agent-" : "sidechain");
+    return r < 0 ? r : buf_append(&h->side, agent.p, agent.n);
+}
+
+/* -- kinds of lines -- */
+
+/* {"status":529,"error":{"type":…,"message":…}}, or a text. */
+static int
+tell_error(struct turn_history *h, const struct fields *f, struct view object)
+{
+    struct view message = { 0 }, inner = { 0 };
+    const struct turn_field wanted[] = { { "message", &message }, { "error", &inner } };
+    for (struct view at = f->error; !message.n && at.n; at = inner) {
+        inner = (struct view){ 0 };
+        if (!turn_known_fields(at, wanted, 2))
+            break;
+    }
+    struct turn_event e = turn_event(TURN_ERROR);
+    e.text = turn_text(message.n ? message : f->error, &h->s.text[0]);
+    if (!e.text.n)
+        return history_other(h, f->type, f->subtype, object);
+    return history_tell(h, &e);
+}
+
+static int
+tell_message(struct turn_history *h, const struct fields *f, struct view object)
+{
+    struct view other = { 0 };
+    struct claude_line l = { .s = &h->s, .to = &h->sink, .other = &other };
+    l.parent = (struct view){ h->side.p, h->side.n };
+    int r = claude_lane_find(&l);
+    if (!r)
+        r = turn_is(f->type, "user") ? claude_user(&l, f->message)
+                                     : claude_assistant(&l, f->message);
+    if (r < 0 || !other.n)
+        return r;
+    struct turn_event e = turn_event(TURN_OTHER);
+    e.name = other;
+    e.parent = l.parent;
+    e.json = object;
+    return history_tell(h, &e);
+}
+
+static int
+tell_line(struct turn_history *h, const struct fields *f, struct view object)
+{
+    struct view kind = f->subtype;
+    const struct turn_field wanted[] = { { "type", &kind } };
+    bool is_said = turn_is(f->type, "assistant") || turn_is(f->type, "user");
+    if (is_said && f->message.n && !is_note(f))
+        return tell_message(h, f, object);
+    if (turn_is(f->type, "system") && turn_is(f->subtype, "api_error"))
+        return tell_error(h, f, object);
+    if (is_said)
+        kind = (struct view){ (const uint8_t *)"\"meta\"", 6 };
+    else if (!kind.n)
+        (void)turn_known_fields(f->attachment.n ? f->attachment : f->data, wanted, 1);
+    return history_other(h, f->type, kind, object);
+}
+
+static int
+decode(struct turn_history *h, struct view object)
+{
+    struct fields f;
+    take_fields(object, &f);
+    int r = find_side(h, &f);
+    bool is_side = h->side.n > 0;
+    if (!r)
+        r = learn(h, &f, is_side);
+    if (!r && !is_side)
+        r = find_place(h, &f, object);
+    if (r)
+        return r < 0 ? r : 0;
+    r = tell_line(h, &f, object);
+    if (!is_side)
+        turn_tree_done(&h->tree, h->facts.events);
+    return r;
+}
+
+const struct turn_history_format turn_history_claude = { TURN_CLAUDE, is_mine, decode };

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* history_priv.h -- one agent's histories: a table entry, and what its reader remembers.
+ */
+#ifndef TURN_HISTORY_PRIV_H
+#define TURN_HISTORY_PRIV_H
+
+#include "turn/format_priv.h"
+#include "turn/history.h"
+#include "turn/history_tree_priv.h"
+
+struct turn_history {
+    struct turn_history_options opt;
+    const struct turn_history_format *format;
+    struct turn_history_facts facts;
+    struct turn_state s;
+    struct turn_history_tree tree;
+    struct turn_sink sink;
+    struct buf side, scratch;
+    struct buf
+        told; /* hashes of what was told, and may be told again: the format's own */
+    struct buf marks; /* places to which a line may go back: the format's own */
+    uint64_t totals[TURN_USAGE_FIELDS]; /* the last that were told, where a format sums */
+};
+
+struct turn_history_format {
+    enum turn_agent agent;
+    /* Is this object, valid JSON, one of its lines, and of no other's? */
+    bool (*is_mine)(struct view object);
+    int (*decode)(struct turn_history *h, struct view object);
+};
+
+extern const struct turn_history_format turn_history_claude, turn_history_codex,
+    turn_history_gemini;
+
+int history_tell(struct turn_history *h, const struct turn_event *e);
+/* An object of a kind that is kept as it is: "type", "type/kind"; raw values. */
+int history_other(struct turn_history *h, struct view type, struct view kind,
+                  struct view object);
+void history_trouble(struct turn_history *h, enum turn_history_trouble what);
+/* The time of all that is told from now on; a raw value. */
+void history_set_time(struct turn_history *h, struct view timestamp);
+/* A fact from a raw value; true: it is another than before. */
+bool history_learn(struct turn_history *h, struct buf *fact, struct view raw);
+/* A TURN_SESSION of the facts. */
+int history_session(struct turn_history *h);
+/* What follows goes on behind that event. */
+int history_branch(struct turn_history *h, uint64_t from);
+uint64_t history_hash(uint64_t seed, struct view text);
+
+/* -- hashes that are remembered, the latest of them (h->told) -- */
+
+bool history_was_told(const struct turn_history *h, uint64_t hash);
+int history_remember(struct turn_history *h, uint64_t hash);
+/* It was, once; now it is forgotten. */
+bool history_take_back(struct turn_history *h, uint64_t hash);
+
+/* -- places (h->marks): what has that hash comes behind that event -- */
+
+int history_mark(struct turn_history *h, uint64_t hash);
+/* The place of the last mark with that hash. */
+bool history_marked(const struct turn_history *h, uint64_t hash, uint64_t *ret_from);
+/* … of the last but n - 1 of all marks. */
+bool history_marked_before(const struct turn_history *h, uint64_t n, uint64_t *ret_from);
+
+#endif
