@@ -40,6 +40,8 @@ add_event(void *ctx, const struct turn_event *e, const struct turn_stamp *at)
 {
     struct telling *t = ctx;
     const struct library_messages *all = &t->a->messages;
+    if (at->is_aside)
+        return 0;
     if (t->a->turns != UINT64_MAX) {
         if (all->iteration && at->iteration != all->iteration)
             return 0;
@@ -101,7 +103,9 @@ add_all(struct turn_context *c, struct cli_again *a, struct err *err)
 {
     AUTO(buf) path = { .ceiling = PATH_MAX };
     struct telling t = { .context = c, .a = a };
-    const struct play_turns_options opt = { .fn = add_event, .ctx = &t };
+    const struct play_turns_options opt = { .has_asides = true,
+                                            .fn = add_event,
+                                            .ctx = &t };
     if (!a->is_run)
         return add_screen(c, a);
     if (!*a->found.id)

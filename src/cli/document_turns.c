@@ -256,6 +256,7 @@ put_talk(struct document *d, const char *path, struct err *err)
         .last = d->doc->last_turn,
         .events = &d->events,
         .is_growing = d->found.is_live,
+        .is_import = d->told.kind && !strcmp(d->told.kind, "import"),
         .bad = on_bad_turn,
         .turn = on_event,
         .ending = ending,

@@ -129,7 +129,7 @@ take_event(void *ctx, const struct turn_event *e, const struct turn_stamp *at)
     struct library_message m = { .is_in = e->type == TURN_TEXT && e->is_user,
                                  .type = e->type,
                                  .ts_ns = at->ts_ns };
-    if (e->is_partial || !enter(r, at->iteration))
+    if (e->is_partial || at->is_aside || !enter(r, at->iteration))
         return 0;
     if (!m.is_in && (e->was_cut_off || !r->counts(e->type)))
         return 0;
@@ -146,7 +146,9 @@ note_bad(void *ctx, uint64_t line)
 static int
 read_events(struct reading *r, const char *path, struct err *err)
 {
-    const struct play_turns_options opt = { .fn = take_event, .bad = note_bad, .ctx = r };
+    const struct play_turns_options opt = {
+        .has_asides = true, .fn = take_event, .bad = note_bad, .ctx = r
+    };
     int e = path ? play_turns_read(path, &opt, err) : 0;
     r->messages.is_cut |= e == ERR_DAMAGED;
     return e == ERR_MISSING || e == ERR_DAMAGED ? 0 : e;

@@ -325,7 +325,7 @@ on_event(void *ctx, const struct turn_event *e, const struct turn_stamp *at)
     s->last_ns = at->ts_ns > s->last_ns ? at->ts_ns : s->last_ns;
     take_cost(s, e);
     int got = turn_totals_add(&s->totals, e);
-    if (got < 0 || e->is_partial)
+    if (got < 0 || e->is_partial || at->is_aside)
         return got;
     switch (e->type) {
     case TURN_TEXT:
@@ -366,6 +366,7 @@ play_side_read(struct play_side *s, const char *path, const struct play_side_opt
     struct reading r = { .side = s, .opt = opt };
     const struct play_turns_options turns = {
         .is_growing = opt->is_growing,
+        .has_asides = true,
         .fn = on_event,
         .bad = on_bad,
         .ctx = &r,

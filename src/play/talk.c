@@ -265,7 +265,9 @@ is_wanted(const struct walk *w, const struct turn_event *e)
     const struct play_talk_options *o = w->opt;
     if (o->first)
         return w->number >= o->first && w->number <= o->last;
-    return e->type != TURN_USAGE; /* it is summed up */
+    if (e->type == TURN_OTHER && w->format->is_for_people && o->is_import)
+        return false;
+    return e->type != TURN_USAGE /* it is summed up */ && e->type != TURN_BRANCH;
 }
 
 /* A play_turn_fn. */
@@ -282,7 +284,7 @@ take_turn(void *ctx, const struct turn_event *given, const struct turn_stamp *at
         r = begin(w, at->start_ns ? at->start_ns : at->ts_ns);
     if (!r)
         r = put_events(w, at->ts_ns, false);
-    if (r < 0 || !is_wanted(w, given))
+    if (r < 0 || !is_wanted(w, given) || (at->is_aside && !w->opt->first))
         return r;
     if (w->opt->redact)
         r = play_turns_mask(w->opt->redact, &e, &w->masked);
@@ -325,9 +327,11 @@ play_talk(const char *path, const struct play_talk_format *format,
           .bytes.ceiling = SIZE_MAX /* a turn's, several times */ };
     w.out = (struct play_out){ .out = &w.bytes, .about = &w.about };
     w.out.json = (struct json){ .out = &w.bytes };
-    const struct play_turns_options turns = {
-        .is_growing = opt->is_growing, .fn = take_turn, .bad = take_bad, .ctx = &w
-    };
+    const struct play_turns_options turns = { .is_growing = opt->is_growing,
+                                              .has_asides = true,
+                                              .fn = take_turn,
+                                              .bad = take_bad,
+                                              .ctx = &w };
     int r = play_turns_read(path, &turns, err);
     bool is_cut = r == ERR_DAMAGED; /* what there was is told to its end */
     if (r < 0 && !is_cut)

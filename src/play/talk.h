@@ -39,6 +39,7 @@ struct play_talk_format {
     void (*notice)(struct play_out *o, struct view text);
     void (*end)(struct play_out *o, const struct play_talk_sums *sums);
     bool is_shown;
+    bool is_for_people; /* what an agent keeps for itself is left out */
 };
 
 extern const struct play_talk_format play_talk_md, play_talk_json, play_talk_csv,
@@ -55,7 +56,8 @@ struct play_talk_options {
     /* By play_events_sort_by_time(): each comes behind the turns of its time, where all
      * turns are told; NULL: none */
     const struct play_events *events;
-    bool is_growing;       /* a last line without a newline is not there yet */
+    bool is_growing; /* a last line without a newline is not there yet */
+    bool is_import;  /* of an agent's history: unknown events are its book-keeping */
     play_turns_bad_fn bad; /* is told in the document, too; may be NULL */
     void (*turn)(void *ctx, const struct turn_event *e); /* each; may be NULL */
     /* Behind the last turn: what a reader must know; NULL, also as a function: nothing */
@@ -63,8 +65,9 @@ struct play_talk_options {
     void *ctx; /* of these three */
 };
 
-/* Bytes go to `write` in pieces, as by play_report(). ERR_DAMAGED: it is archived, and
- * cannot be read to its end; the document is whole but for that. */
+/* Bytes go to `write` in pieces, as by play_report(). What is on a branch that was
+ * left (TURN_BRANCH) is told only where it is named by first and last. ERR_DAMAGED: it is
+ * archived, and cannot be read to its end; the document is whole but for that. */
 int play_talk(const char *path, const struct play_talk_format *format,
               const struct play_talk_options *opt, play_write_fn write, void *ctx,
               struct err *err);

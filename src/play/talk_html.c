@@ -163,6 +163,7 @@ end(struct play_out *o, const struct play_talk_sums *sums)
 
 const struct play_talk_format play_talk_html = {
     .name = "html",
+    .is_for_people = true,
     .begin = begin,
     .turn = put_turn,
     .event = put_event,

@@ -134,6 +134,7 @@ end(struct play_out *o, const struct play_talk_sums *sums)
 
 const struct play_talk_format play_talk_md = {
     .name = "md",
+    .is_for_people = true,
     .begin = begin,
     .turn = put_turn,
     .event = put_event,

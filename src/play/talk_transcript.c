@@ -44,6 +44,8 @@ take_turn(void *ctx, const struct turn_event *given, const struct turn_stamp *at
     w->last_ns = at->ts_ns;
     if (w->opt->turn)
         w->opt->turn(w->opt->ctx, given);
+    if (at->is_aside)
+        return 0;
     int r = w->opt->redact ? play_turns_mask(w->opt->redact, &e, &w->masked) : 0;
     return r < 0 ? r : turn_transcript_add(w->transcript, &e, w->number, at->ts_ns);
 }
@@ -74,9 +76,11 @@ play_transcript(const char *path, const struct play_transcript *about,
         .line = write_line,
         .ctx = &w,
     };
-    const struct play_turns_options turns = {
-        .is_growing = opt->is_growing, .fn = take_turn, .bad = take_bad, .ctx = &w
-    };
+    const struct play_turns_options turns = { .is_growing = opt->is_growing,
+                                              .has_asides = true,
+                                              .fn = take_turn,
+                                              .bad = take_bad,
+                                              .ctx = &w };
     int r = turn_transcript_new(&w.transcript, &own);
     if (r < 0)
         return err_code(err, r, "cannot make the transcript");

@@ -67,6 +67,7 @@ end(struct play_out *o, const struct play_talk_sums *sums)
 
 const struct play_talk_format play_talk_txt = {
     .name = "txt",
+    .is_for_people = true,
     .begin = play_put_nothing,
     .turn = put_turn,
     .event = put_event,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "play/turns.h"
 
+#include <errno.h>
 #include <fcntl.h>
 
 #include "gz/lines.h"
@@ -21,6 +22,8 @@ take_object(void *ctx, struct view object)
     int e = turn_line_read(object, &r->texts, &event, &at);
     if (e == ERR_DAMAGED)
         return 0;
+    r->events += !e;
+    at.is_aside = !e && r->has_asides && play_asides_is(&r->asides, r->events);
     if (!e)
         e = r->opt->fn(r->opt->ctx, &event, &at);
     return e < 0 ? e : 1;
@@ -51,6 +54,7 @@ turns_reading_release(struct turns_reading *r)
 {
     jsonl_release(&r->lines);
     buf_release(&r->texts);
+    play_asides_release(&r->asides);
 }
 
 bool
@@ -60,11 +64,39 @@ play_turns_exist(const char *path)
     return gz_stat(AT_FDCWD, path, &st) >= 0 && S_ISREG(st.st_mode) && st.st_size > 0;
 }
 
+/* A play_turn_fn. */
+static int
+note_branch(void *ctx, const struct turn_event *e, const struct turn_stamp *at)
+{
+    (void)at;
+    return e->type == TURN_BRANCH ? play_asides_branch(ctx, e->from)
+                                  : play_asides_event(ctx);
+}
+
+/* What cannot be read is told when it is read for the second time. */
+static int
+find_asides(struct turns_reading *r, const char *path, struct err *err)
+{
+    const struct play_turns_options opt = { .is_growing = r->opt->is_growing,
+                                            .fn = note_branch,
+                                            .ctx = &r->asides };
+    r->has_asides = r->opt->has_asides && play_asides_may_be(path);
+    if (!r->has_asides)
+        return 0;
+    int e = play_turns_read(path, &opt, NULL);
+    if (e != -ENOMEM)
+        e = play_asides_end(&r->asides);
+    return e < 0 ? err_code(err, e, "cannot read '%s'", path) : 0;
+}
+
 int
 play_turns_read(const char *path, const struct play_turns_options *opt, struct err *err)
 {
     AUTO(turns_reading) r = { 0 };
     turns_reading_init(&r, opt);
+    int e = find_asides(&r, path, err);
+    if (e < 0)
+        return e;
     return gz_lines_read(path, &r.lines, opt->is_growing, err);
 }
 

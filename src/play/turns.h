@@ -21,6 +21,7 @@ typedef void (*play_turns_bad_fn)(void *ctx, uint64_t line);
 
 struct play_turns_options {
     bool is_growing; /* a last line without a newline is not there yet */
+    bool has_asides; /* tell at->is_aside: the file is then looked at twice */
     play_turn_fn fn;
     play_turns_bad_fn bad; /* may be NULL */
     void *ctx;             /* of both */
