@@ -20,6 +20,8 @@
 #include "run/run.h"
 #include "session/folder.h"
 #include "session/home.h"
+#include "session/meta.h"
+#include "turn/native.h"
 
 static const uint64_t RECOVER_WAITS_NS = UINT64_C(60000000000);
 
@@ -124,6 +126,27 @@ leave_link(struct cli_again *a)
     buf_clear(&a->project);
 }
 
+/* An agent goes on with its own. */
+static int
+refuse_import(const struct cli_again *a, struct err *err)
+{
+    AUTO(buf) words = { 0 };
+    AUTO(buf) line = { 0 };
+    const struct session_told *t = &a->told;
+    const char *argv[] = { t->agent, NULL };
+    if (!t->agent || !t->agent_session_id ||
+        turn_native_words(1, argv, t->agent_session_id, NULL, false, &words) < 0 ||
+        session_command_line((struct view){ words.p, words.n }, SESSION_COMMAND_MAX,
+                             &line) < 0)
+        return err_set(err, ERR_USAGE,
+                       "session %s was imported; there is no command to go on with",
+                       a->found.id);
+    return err_set(err, ERR_USAGE,
+                   "session %s was imported; its agent goes on with it by '%.300s', in "
+                   "'%.500s'",
+                   a->found.id, buf_str(&line), t->cwd ? t->cwd : "its folder");
+}
+
 static int
 read_facts(struct cli_again *a, struct err *err)
 {
@@ -134,9 +157,7 @@ read_facts(struct cli_again *a, struct err *err)
         a->told = (struct session_told){ .exit_code = -1 };
     a->is_run = a->told.kind && !strcmp(a->told.kind, "stream");
     if (a->told.kind && !strcmp(a->told.kind, "import"))
-        return err_set(err, ERR_USAGE,
-                       "session %s was imported; there is no command to go on with",
-                       a->found.id);
+        return refuse_import(a, err);
     buf_printf(&dir, "%s/sessions/%s", buf_str(&a->home), a->found.id);
     buf_puts(&a->called, a->told.name ? a->told.name : a->found.id);
     int r = library_project_of(buf_str(&dir), meta, &a->project);

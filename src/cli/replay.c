@@ -168,6 +168,8 @@ replay(struct cli_replay *r, const struct args *a, struct err *err)
         return cli_replay_meta(r, err);
     if (is_document)
         return document(r, a, err);
+    if (cli_say_history(r->self, &r->found))
+        return CLI_FAILED;
     if (a->is_raw)
         return cli_replay_raw(r, err);
     if (a->is_fast)

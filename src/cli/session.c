@@ -85,6 +85,23 @@ cli_is_run(const struct library_found *f)
            told.kind && !strcmp(told.kind, "stream");
 }
 
+bool
+cli_say_history(const struct cli_command *c, const struct library_found *f)
+{
+    AUTO(session_told) told = { 0 };
+    struct err ignored;
+    struct buf meta_path = f->meta_path;
+    bool is_one = meta_path.n &&
+                  !session_meta_tell(buf_str(&meta_path), &told, &ignored) && told.kind &&
+                  told.agent && !strcmp(told.kind, "import");
+    if (is_one)
+        cli_say(c,
+                "session %s was imported from what %s keeps, and has no terminal: 'ahr "
+                "export %s' has its conversation",
+                f->id, told.agent, f->id);
+    return is_one;
+}
+
 int
 cli_check_ended(const char *home, const struct library_found *f, const char *what,
                 struct err *err)

@@ -231,6 +231,14 @@ is_run(const struct shown *s)
     return s->session->facts.kind && !strcmp(s->session->facts.kind, "stream");
 }
 
+/* Of an agent's own: there is no terminal to look at. */
+static bool
+is_history(const struct shown *s)
+{
+    const struct store_session *f = &s->session->facts;
+    return f->kind && !strcmp(f->kind, "import") && f->agent;
+}
+
 static bool
 is_encrypted(const struct library_session *s)
 {
@@ -273,7 +281,9 @@ put_hints(struct shown *s)
         buf_printf(&s->out, "ahr resume %s\n", id);
     if (is_run(s))
         buf_printf(&s->out, "ahr log %s\n", id);
-    if (is_held && is_run(s))
+    if (is_history(s))
+        buf_printf(&s->out, "ahr usage %s\nahr export %s -o session.html\n", id, id);
+    else if (is_held && is_run(s))
         buf_printf(&s->out, "ahr watch %s\nahr send %s TEXT\nahr stop %s\n", id, id, id);
     else if (is_held)
         buf_printf(&s->out, "ahr watch %s\nahr attach %s\nahr stop %s\n", id, id, id);

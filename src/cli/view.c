@@ -121,6 +121,8 @@ view(struct view_of *v, struct err *err)
     int r = cli_find(v->self, &v->found, v->what, err);
     if (r < 0)
         return r;
+    if (cli_say_history(v->self, &v->found))
+        return CLI_FAILED;
     if (!*v->found.id || !v->found.is_live || !cli_is_live(v->found.id))
         return view_ended(v, err);
     if (v->args->at)
