@@ -74,16 +74,31 @@ forget_call(struct turn_transcript *t, struct view id)
 static int
 begin(struct turn_transcript *t, enum transcript_open open, struct view side)
 {
+    bool goes_on = t->goes_on && open == TRANSCRIPT_ASSISTANT && is_same(side, &t->side);
     t->open = open;
     t->ts_ns = t->now_ns;
     t->opt.uuid(t->opt.ctx, t->last, t->uuid);
-    buf_clear(&t->id);
+    t->is_known = t->opt.known && t->opt.known(t->opt.ctx, t->uuid, &t->known);
     buf_clear(&t->content);
     t->content.ceiling = SIZE_MAX; /* one event's, and CONTENT_MAX */
     t->json = (struct json){ .out = &t->content };
+    t->blocks = 0;
+    t->has_call = t->was_cut_off = t->is_early = t->goes_on = false;
+    if (goes_on)
+        return 0;
+    buf_clear(&t->id);
     t->usage = TURN_NO_USAGE;
-    t->has_call = t->was_cut_off = false;
+    t->is_final = false;
     return keep(&t->side, side);
+}
+
+/* One more thing in its content. */
+static void
+open_block(struct turn_transcript *t, const char *type)
+{
+    t->blocks++;
+    json_open(&t->json, '{');
+    json_key(&t->json, "type"), json_str(&t->json, type);
 }
 
 /* A line of that kind, to which the event belongs. */
@@ -102,8 +117,10 @@ static int
 turn_to_message(struct turn_transcript *t, const struct turn_event *e)
 {
     int r = 0;
-    if (t->open == TRANSCRIPT_ASSISTANT && t->id.n && e->id.n && !is_same(e->id, &t->id))
-        r = transcript_put(t);
+    if (t->id.n && e->id.n && !is_same(e->id, &t->id)) {
+        t->goes_on = false;
+        r = t->open == TRANSCRIPT_ASSISTANT ? transcript_put(t) : 0;
+    }
     if (!r)
         r = turn_to(t, TRANSCRIPT_ASSISTANT, e);
     if (r < 0 || t->id.n || !e->id.n)
@@ -123,8 +140,7 @@ say(struct turn_transcript *t, const struct turn_event *e)
     int r = turn_to_message(t, e);
     if (r < 0)
         return r;
-    json_open(j, '{');
-    json_key(j, "type"), json_str(j, is_thought ? "thinking" : "text");
+    open_block(t, is_thought ? "thinking" : "text");
     json_key(j, is_thought ? "thinking" : "text"), json_bytes(j, e->text);
     if (is_thought)
         json_key(j, "signature"), json_str(j, "");
@@ -139,8 +155,7 @@ ask(struct turn_transcript *t, const struct turn_event *e)
 {
     struct json *j = &t->json;
     if (t->open == TRANSCRIPT_USER && is_same(e->parent, &t->side)) {
-        json_open(j, '{');
-        json_key(j, "type"), json_str(j, "text");
+        open_block(t, "text");
         json_key(j, "text"), json_bytes(j, e->text);
         json_close(j, '}');
         t->ts_ns = t->now_ns;
@@ -194,8 +209,7 @@ call(struct turn_transcript *t, const struct turn_event *e)
     int r = turn_to(t, TRANSCRIPT_ASSISTANT, e);
     if (r < 0)
         return r;
-    json_open(j, '{');
-    json_key(j, "type"), json_str(j, "tool_use");
+    open_block(t, "tool_use");
     json_key(j, "id"), json_bytes(j, id);
     json_key(j, "name"), json_bytes(j, e->name);
     put_input(t, e->json);
@@ -208,8 +222,7 @@ static void
 put_result(struct turn_transcript *t, struct view id, struct view text, bool is_error)
 {
     struct json *j = &t->json;
-    json_open(j, '{');
-    json_key(j, "type"), json_str(j, "tool_result");
+    open_block(t, "tool_result");
     json_key(j, "tool_use_id"), json_bytes(j, id);
     json_key(j, "content"), json_bytes(j, text);
     if (is_error)
@@ -247,15 +260,28 @@ raise(struct turn_usage *usage, struct turn_usage told)
     }
 }
 
+/* Of the line at hand, or of one that came before its time: then what is new is told by
+ * another one. */
+static int
+count_here(struct turn_transcript *t, const struct turn_event *e)
+{
+    struct turn_usage all = t->usage;
+    raise(&all, e->usage);
+    bool is_new = memcmp(&all, &t->usage, sizeof(all)) != 0;
+    int r = is_new && t->goes_on ? begin(t, TRANSCRIPT_ASSISTANT, e->parent) : 0;
+    t->usage = all;
+    t->is_final |= e->is_final;
+    return r < 0 || t->id.n || !e->id.n ? r : keep(&t->id, e->id);
+}
+
 static int
 count(struct turn_transcript *t, const struct turn_event *e)
 {
-    bool is_of_line = t->open == TRANSCRIPT_ASSISTANT && is_same(e->parent, &t->side) &&
-                      (!e->id.n || !t->id.n || is_same(e->id, &t->id));
-    if (is_of_line) {
-        raise(&t->usage, e->usage);
-        return t->id.n || !e->id.n ? 0 : keep(&t->id, e->id);
-    }
+    bool is_here = (t->open == TRANSCRIPT_ASSISTANT || t->goes_on) &&
+                   is_same(e->parent, &t->side) &&
+                   (!e->id.n || !t->id.n || is_same(e->id, &t->id));
+    if (is_here)
+        return count_here(t, e);
     if (!is_same(e->id, &t->early))
         t->early_usage = TURN_NO_USAGE;
     raise(&t->early_usage, e->usage);
@@ -288,15 +314,16 @@ static int
 settle(struct turn_transcript *t)
 {
     bool is_open = t->open == TRANSCRIPT_ASSISTANT;
+    bool has_message = is_open || (t->goes_on && !t->side.n);
     struct turn_event own = turn_event(TURN_USAGE);
-    struct turn_usage usage = is_open ? t->usage : TURN_NO_USAGE;
-    int r = is_open ? transcript_name(t) : 0;
-    if (!r && is_open) {
+    struct turn_usage usage = has_message ? t->usage : TURN_NO_USAGE;
+    int r = has_message ? transcript_name(t) : 0;
+    if (!r && has_message) {
         own.id = view_of(&t->id);
         own.usage = usage;
         r = turn_totals_add(&t->told, &own);
     }
-    if (r < 0 || !add_rest(t, is_open ? own.id : (struct view){ 0 }, &usage))
+    if (r < 0 || !add_rest(t, own.id, &usage))
         return r;
     if (!is_open)
         r = transcript_put(t);
@@ -320,6 +347,7 @@ finish(struct turn_transcript *t, const struct turn_event *e)
 {
     (void)e;
     int r = settle(t);
+    t->goes_on = false;
     return r < 0 ? r : transcript_put(t);
 }
 
@@ -344,7 +372,26 @@ turn_transcript_add(struct turn_transcript *t, const struct turn_event *e,
     if (e->is_partial || !takes[e->type])
         return 0;
     int r = turn_totals_add(&t->truth, e);
-    return r < 0 ? r : takes[e->type](t, e);
+    if (!r)
+        r = takes[e->type](t, e);
+    bool is_full = t->open && t->is_known && t->blocks >= t->known.blocks;
+    return r < 0 || !is_full ? r : turn_transcript_flush(t);
+}
+
+bool
+turn_transcript_is_open(const struct turn_transcript *t)
+{
+    return t->open != TRANSCRIPT_NONE;
+}
+
+int
+turn_transcript_flush(struct turn_transcript *t)
+{
+    bool is_message = t->open == TRANSCRIPT_ASSISTANT;
+    t->is_early = true;
+    int r = transcript_put(t);
+    t->goes_on |= is_message;
+    return r;
 }
 
 /* Calls that never got their result. */

@@ -23,6 +23,12 @@ enum { TURN_UUID_SIZE = 37 }; /* with its NUL */
 
 #define TURN_INTERRUPTED "[Tool execution was interrupted]"
 
+/* What there is already of a line. */
+struct turn_transcript_known {
+    uint64_t blocks; /* of its content */
+    struct turn_usage usage;
+};
+
 struct turn_transcript_options {
     const char *session, *version; /* borrowed, as all here */
     const char *git_branch;        /* NULL: not known */
@@ -30,9 +36,13 @@ struct turn_transcript_options {
     const char *parent;            /* the line before the first; NULL: none */
     /* Of the line that begins with this event. */
     void (*uuid)(void *ctx, uint64_t number, char ret[TURN_UUID_SIZE]);
-    /* An error (< 0) that it returns ends it all and is returned. */
+    /* An error (< 0) that it returns ends it all and is returned. 1: it is lost, and the
+     * next one stands behind the one before it. */
     int (*line)(void *ctx, struct view line);
-    void *ctx; /* of these two */
+    /* Is that line there already? Then it has as much in it as it had, what follows is
+     * another line, and `line` is not called. NULL: none is. */
+    bool (*known)(void *ctx, const char *uuid, struct turn_transcript_known *ret);
+    void *ctx; /* of these three */
 };
 
 struct turn_transcript;
@@ -44,6 +54,11 @@ void turn_transcript_free(struct turn_transcript *t);
  * turn is another line. */
 int turn_transcript_add(struct turn_transcript *t, const struct turn_event *e,
                         uint64_t number, uint64_t ts_ns);
+/* Is there a line that waits for more of its turn? */
+bool turn_transcript_is_open(const struct turn_transcript *t);
+/* It is complete now, since nothing has come for a while. More of the same message is
+ * another line with the message's id. */
+int turn_transcript_flush(struct turn_transcript *t);
 /* Nothing follows. has_ended: nor will anything ever, and calls without a result get one
  * that says that they were interrupted. Then as new, but for where the chain goes on. */
 int turn_transcript_end(struct turn_transcript *t, uint64_t ts_ns, bool has_ended);

@@ -30,6 +30,7 @@ begin_line(struct turn_transcript *t, struct json *j, bool is_user)
     json_key(j, "gitBranch"), json_str(j, t->opt.git_branch ? t->opt.git_branch : "");
     json_key(j, "message");
     json_open(j, '{');
+    memcpy(t->before, t->parent, sizeof(t->before));
     memcpy(t->parent, t->uuid, sizeof(t->parent));
 }
 
@@ -39,7 +40,12 @@ end_line(struct turn_transcript *t, struct json *j)
     json_close(j, '}');
     json_close(j, '}');
     buf_puts(&t->line, "\n");
-    return t->line.failed ? t->line.failed : t->opt.line(t->opt.ctx, view_of(&t->line));
+    int r = t->line.failed;
+    if (!r && !t->is_known)
+        r = t->opt.line(t->opt.ctx, view_of(&t->line));
+    if (r > 0)
+        memcpy(t->parent, t->before, sizeof(t->parent));
+    return r < 0 ? r : 0;
 }
 
 static void
@@ -86,6 +92,14 @@ transcript_name(struct turn_transcript *t)
     return t->id.n ? 0 : buf_printf(&t->id, "msg_%s", t->uuid);
 }
 
+/* NULL: not known, or not yet. */
+static const char *
+stop_reason(const struct turn_transcript *t)
+{
+    bool is_open = t->was_cut_off || (t->is_early && !t->is_final);
+    return t->has_call ? "tool_use" : is_open ? NULL : "end_turn";
+}
+
 static int
 put_assistant(struct turn_transcript *t)
 {
@@ -101,7 +115,7 @@ put_assistant(struct turn_transcript *t)
     json_key(&j, "model"), json_bytes(&j, view_of(&t->model));
     put_content(t, &j);
     json_key(&j, "stop_reason");
-    json_str_or_none(&j, t->has_call ? "tool_use" : t->was_cut_off ? NULL : "end_turn");
+    json_str_or_none(&j, stop_reason(t));
     put_usage(&j, &t->usage);
     told.id = view_of(&t->id);
     told.usage = t->usage;
@@ -138,5 +152,7 @@ transcript_put(struct turn_transcript *t)
     if (t->content.failed)
         return t->content.failed;
     t->open = TRANSCRIPT_NONE;
+    if (t->is_known)
+        t->usage = t->known.usage;
     return open == TRANSCRIPT_ASSISTANT ? put_assistant(t) : put_results(t);
 }

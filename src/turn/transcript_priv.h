@@ -17,6 +17,7 @@ struct turn_transcript {
     struct turn_transcript_options opt;
     struct buf cwd, model;       /* the last that were told */
     char parent[TURN_UUID_SIZE]; /* the line before; "": none */
+    char before[TURN_UUID_SIZE]; /* … and the one before that */
     /* The line at hand: */
     enum transcript_open open;
     char uuid[TURN_UUID_SIZE];
@@ -26,7 +27,12 @@ struct turn_transcript {
     struct buf content;      /* what it says, as the inside of an array of JSON … */
     struct json json;        /* … into which this writes */
     struct turn_usage usage; /* of the message */
-    bool has_call, was_cut_off;
+    uint64_t blocks;         /* of the content */
+    bool has_call, was_cut_off, is_final;
+    bool is_early; /* it is put before it is known that all of its message is there … */
+    bool goes_on;  /* … so it was with the last one, whose id and usage these are */
+    bool is_known; /* it is there already: */
+    struct turn_transcript_known known;
     /* The session: */
     struct buf early; /* a message that was told of before it said anything, … */
     struct turn_usage early_usage; /* … and what it has used */

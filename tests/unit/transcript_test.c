@@ -375,6 +375,252 @@ uuids_of_a_session_are_always_the_same_and_no_two(void **state)
     }
 }
 
+/* -- lines that are complete before their turn is -- */
+
+static void
+more_of_a_message_that_was_quiet_is_another_line_of_it(void **state)
+{
+    (void)state;
+    struct book b;
+    open_book(&b, NULL);
+    assert_false(turn_transcript_is_open(b.t));
+    say(&b, TURN_TEXT, "m1", "Let me read.");
+    assert_true(turn_transcript_is_open(b.t));
+    assert_int_equal(turn_transcript_flush(b.t), 0);
+    assert_int_equal(b.count, 1);
+    assert_int_equal(turn_transcript_flush(b.t), 0);
+    assert_int_equal(b.count, 1); /* there is nothing more */
+    call(&b, "t1", "Read", "{\"path\":\"a\"}");
+    used(&b, TURN_USAGE, "m1", 10, 5);
+    say(&b, TURN_TOOL_RESULT, "t1", "1");
+    end(&b, true);
+    assert_int_equal(b.count, 3);
+    assert_has(&b, 1, "\"id\":\"m1\"");
+    assert_has(&b, 1, "\"stop_reason\":null}");
+    assert_has(&b, 2, "\"id\":\"m1\"");
+    assert_has(&b, 2, "\"content\":[{\"type\":\"tool_use\"");
+    assert_has(&b, 2, "\"input_tokens\":10,\"output_tokens\":5");
+    close_book(&b);
+}
+
+static void
+what_a_message_has_used_is_told_though_its_line_is_written(void **state)
+{
+    (void)state;
+    struct book b;
+    open_book(&b, NULL);
+    say(&b, TURN_TEXT, "m1", "Hello.");
+    used(&b, TURN_USAGE, "m1", 10, 1);
+    assert_int_equal(turn_transcript_flush(b.t), 0);
+    used(&b, TURN_USAGE, "m1", 10, 1); /* nothing new */
+    assert_false(turn_transcript_is_open(b.t));
+    used(&b, TURN_USAGE, "m1", 10, 70);
+    used(&b, TURN_DONE, "", 10, 75);
+    end(&b, true);
+    assert_int_equal(b.count, 2);
+    assert_has(&b, 1, "\"input_tokens\":10,\"output_tokens\":1,");
+    assert_has(&b, 2, "\"id\":\"m1\"");
+    assert_has(&b, 2, "\"content\":[]");
+    assert_has(&b, 2, "\"input_tokens\":10,\"output_tokens\":75,");
+    close_book(&b);
+}
+
+static int
+lose_second(void *ctx, struct view v)
+{
+    struct book *b = ctx;
+    return b->number == 2 ? 1 : take_line(ctx, v);
+}
+
+static void
+no_line_follows_one_that_is_lost(void **state)
+{
+    (void)state;
+    struct book b = { 0 };
+    struct turn_transcript_options opt = {
+        .session = "S", .version = "1", .uuid = make_uuid, .line = lose_second, .ctx = &b
+    };
+    assert_int_equal(turn_transcript_new(&b.t, &opt), 0);
+    for (int i = 0; i < 3; i++)
+        ask(&b, "x");
+    assert_int_equal(b.count, 2);
+    assert_has(&b, 2,
+               "\"uuid\":\"00000000-0000-8000-8000-000000000003\",\"parentUuid\":\""
+               "00000000-0000-8000-8000-000000000001\"");
+    close_book(&b);
+}
+
+/* -- a transcript of which a part is there -- */
+
+enum { SCENE = 12, LINES_MAX = 64 };
+
+/* Event n (from 0) of a conversation. */
+static void
+play(struct book *b, int n)
+{
+    switch (n) {
+    case 0:
+        ask(b, "go");
+        break;
+    case 1:
+        say(b, TURN_TEXT, "m1", "block-1");
+        break;
+    case 2:
+        used(b, TURN_USAGE, "m1", 100, 1);
+        break;
+    case 3:
+        call(b, "t1", "Read", "{\"a\":\"block-2\"}");
+        break;
+    case 4:
+        call(b, "t2", "Read", "{\"a\":\"block-3\"}");
+        break;
+    case 5:
+        used(b, TURN_USAGE, "m1", 100, 40);
+        break;
+    case 6:
+        say(b, TURN_TOOL_RESULT, "t1", "block-4");
+        break;
+    case 7:
+        ask(b, "block-5");
+        break;
+    case 8:
+        say(b, TURN_THINKING, "m2", "block-6");
+        break;
+    case 9:
+        say(b, TURN_TEXT, "m2", "block-7");
+        break;
+    case 10:
+        used(b, TURN_USAGE, "m2", 7, 3);
+        break;
+    default:
+        used(b, TURN_DONE, "", 120, 50);
+        break;
+    }
+}
+
+/* The lines that are there: the first `kept` of a book's. */
+struct shelf {
+    struct book book;
+    struct book *old;
+    unsigned kept;
+};
+
+static unsigned
+count_of(const char *text, const char *what)
+{
+    unsigned n = 0;
+    for (; (text = strstr(text, what)); text++)
+        n++;
+    return n;
+}
+
+static uint64_t
+number_behind(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    return at ? strtoull(at + strlen(key), NULL, 10) : TURN_UNKNOWN;
+}
+
+static bool
+is_there(void *ctx, const char *uuid, struct turn_transcript_known *ret)
+{
+    struct shelf *s = (struct shelf *)ctx;
+    char wanted[64];
+    snprintf(wanted, sizeof(wanted), "\"uuid\":\"%s\"", uuid);
+    for (unsigned n = 1; n <= s->kept; n++) {
+        const char *text = line(s->old, n);
+        if (!strstr(text, wanted))
+            continue;
+        const char *inside = strstr(text, "\"message\":");
+        ret->blocks = count_of(inside, "{\"type\":\"");
+        ret->usage = TURN_NO_USAGE;
+        ret->usage.input_tokens = number_behind(inside, "\"input_tokens\":");
+        ret->usage.output_tokens = number_behind(inside, "\"output_tokens\":");
+        if (ret->usage.input_tokens != TURN_UNKNOWN)
+            ret->usage.cache_read_tokens = ret->usage.cache_creation_tokens = 0;
+        return true;
+    }
+    return false;
+}
+
+static void
+open_shelf(struct shelf *s, struct book *old, unsigned kept)
+{
+    *s = (struct shelf){ .old = old, .kept = kept };
+    const struct turn_transcript_options opt = {
+        .session = "S",
+        .version = "1.0",
+        .git_branch = "main",
+        .cwd = "/x",
+        .uuid = make_uuid,
+        .line = take_line,
+        .known = is_there,
+        .ctx = s,
+    };
+    assert_int_equal(turn_transcript_new(&s->book.t, &opt), 0);
+}
+
+/* Of each message the largest, as readers count. */
+static uint64_t
+output_of(const char *text)
+{
+    uint64_t sum = 0, last = 0;
+    char id[80], before[80] = "";
+    for (const char *at = text; (at = strstr(at, "\"message\":{\"id\":\"")); at++) {
+        const char *end = strchr(at, '\n');
+        const char *told = strstr(at, "\"output_tokens\":");
+        snprintf(id, sizeof(id), "%.40s", at);
+        uint64_t n = told && told < end ? strtoull(told + 16, NULL, 10) : 0;
+        if (strcmp(id, before) != 0)
+            last = 0;
+        sum += n > last ? n - last : 0;
+        last = n > last ? n : last;
+        memcpy(before, id, sizeof(id));
+    }
+    return sum;
+}
+
+/* Whichever lines were written early, and however many of them are there. */
+static void
+what_is_missing_is_made_once_more_and_no_more(void **state)
+{
+    (void)state;
+    for (unsigned quiet = 0; quiet < 1U << SCENE; quiet++) {
+        struct book b;
+        open_book(&b, NULL);
+        for (int n = 0; n < SCENE; n++) {
+            play(&b, n);
+            if (quiet & 1U << n)
+                assert_int_equal(turn_transcript_flush(b.t), 0);
+        }
+        end(&b, true);
+        assert_int_equal(output_of(buf_str(&b.lines)), 50);
+        for (unsigned kept = quiet % 4; kept <= b.count; kept += 1 + quiet % 3) {
+            AUTO(buf) all = { 0 };
+            struct shelf s;
+            open_shelf(&s, &b, kept);
+            for (unsigned n = 1; n <= kept; n++)
+                buf_printf(&all, "%s\n", line(&b, n));
+            for (int n = 0; n < SCENE; n++)
+                play(&s.book, n);
+            end(&s.book, true);
+            buf_append(&all, s.book.lines.p, s.book.lines.n);
+            for (int block = 1; block <= 7; block++) {
+                char text[16];
+                snprintf(text, sizeof(text), "block-%d", block);
+                assert_int_equal(count_of(buf_str(&all), text), 1);
+            }
+            assert_int_equal(count_of(buf_str(&all), TURN_INTERRUPTED), 1);
+            assert_int_equal(output_of(buf_str(&all)), 50);
+            assert_int_equal(count_of(buf_str(&all), "\"parentUuid\":null"), 1);
+            if (kept == b.count)
+                assert_int_equal(s.book.count, 0);
+            close_book(&s.book);
+        }
+        close_book(&b);
+    }
+}
+
 int
 main(void)
 {
@@ -388,6 +634,10 @@ main(void)
         cmocka_unit_test(much_of_one_turn_is_several_lines),
         cmocka_unit_test(whoever_takes_the_lines_may_stop_it),
         cmocka_unit_test(uuids_of_a_session_are_always_the_same_and_no_two),
+        cmocka_unit_test(more_of_a_message_that_was_quiet_is_another_line_of_it),
+        cmocka_unit_test(what_a_message_has_used_is_told_though_its_line_is_written),
+        cmocka_unit_test(no_line_follows_one_that_is_lost),
+        cmocka_unit_test(what_is_missing_is_made_once_more_and_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
