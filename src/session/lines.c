@@ -78,6 +78,13 @@ session_lines_init_fd(struct session_lines *l, const char *path, int fd)
 }
 
 void
+session_lines_use(struct session_lines *l, int fd)
+{
+    l->fd = fd;
+    l->end = 0;
+}
+
+void
 session_lines_release(struct session_lines *l)
 {
     if (l->fd >= 0)

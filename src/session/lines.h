@@ -94,6 +94,8 @@ struct session_lines {
 int session_lines_init(struct session_lines *l, const char *path);
 /* The same for a file that is open already, and belongs to *l now. */
 int session_lines_init_fd(struct session_lines *l, const char *path, int fd);
+/* The file, which was not open yet, is this one; it belongs to *l now. */
+void session_lines_use(struct session_lines *l, int fd);
 /* What still waits is lost. */
 void session_lines_release(struct session_lines *l);
 /*

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* entire_priv.h -- the parts of entire.c: the folder, the lines that are there, and
+ * context.md. */
+#ifndef JOURNAL_ENTIRE_PRIV_H
+#define JOURNAL_ENTIRE_PRIV_H
+
+#include "turn/transcript.h"
+
+/* -- entire_folder.c -- */
+
+/* <root>/.entire/metadata/<session>: a descriptor, or -errno; -ELOOP for a link on the
+ * way. is_made: what is missing is made. */
+int entire_folder_open(const char *root, const char *session, bool is_made);
+/* The file in it, whole and synced, or not at all; one that is there stays. */
+int entire_folder_put(int dir_fd, const char *name, struct view bytes);
+
+/* -- entire_known.c -- */
+
+struct entire_known {
+    struct buf lines;  /* struct entire_line, by uuid */
+    struct buf branch; /* of the last line that has one */
+};
+
+void entire_known_release(struct entire_known *k);
+/* The lines of the file, which then ends with a newline: what has none at its end is cut
+ * off if it is a torn line of ours, else ended. */
+int entire_known_read(struct entire_known *k, int fd);
+bool entire_known_find(const struct entire_known *k, const char *uuid,
+                       struct turn_transcript_known *ret);
+
+/* -- entire_context.c -- */
+
+/* Key actions. Zeroed it is ready for use. */
+struct entire_actions {
+    struct buf lines;
+    uint64_t count, more; /* those that are listed, and those that are not */
+};
+
+int entire_actions_add(struct entire_actions *a, const struct turn_event *call);
+/* Appends context.md. */
+int entire_context(const char *session, struct view model, uint64_t start_ns,
+                   const struct entire_actions *a, struct buf *out);
+
+#endif
