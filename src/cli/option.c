@@ -95,7 +95,8 @@ is_maybe(const struct cli_option *o, const char *value)
 {
     uint64_t v;
     struct view text = { (const uint8_t *)value, strlen(value) };
-    return maybe_word(o, value) >= 0 || num_parse(text, UINT64_MAX, &v) != -EINVAL;
+    return maybe_word(o, value) >= 0 ||
+           (o->max && num_parse(text, UINT64_MAX, &v) != -EINVAL);
 }
 
 static int
@@ -107,6 +108,9 @@ set_maybe(const struct cli_option *o, void *at, const char *value,
     int word = maybe_word(o, value);
     if (word >= 0)
         v = CLI_WORD((unsigned)word);
+    else if (!o->max)
+        return err_set(err, ERR_USAGE, "%s must be one of %s, not '%s'", from->text,
+                       o->arg, value);
     else if (num_parse(text, o->max, &v) < 0 || v < o->min)
         return err_set(err, ERR_USAGE,
                        "%s must be one of %s, where a number is from %" PRIu64

@@ -22,7 +22,7 @@ enum cli_option_kind {
     CLI_MAYBE,  /* uint64_t: a number from min to max, or CLI_WORD(n) for the n-th of the
                    words in small letters in `arg` ("[SECONDS|quiet|off]": quiet is 0, off
                    1). Without a value it is CLI_WORD(0): the next word is its value only
-                   if it can be one */
+                   if it can be one. max 0: no number is */
     CLI_TIME,   /* uint64_t, ns since 1970: a time as cli/when.h takes it; "never" is 0 */
     CLI_LIST,   /* struct cli_list: may be given again and again; one by a variable */
 };

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/entire.h"
 #include "cli/interrupted.h"
 #include "cli/option.h"
 #include "cli/output.h"
@@ -25,6 +26,7 @@ struct args {
     const char *name, *role, *task, *parent, *until, *dir;
     uint64_t iterations; /* 0: not given */
     uint64_t flush_ms;
+    uint64_t entire; /* CLI_ENTIRE_… */
     struct cli_list context_files;
     int agent, upkeep, on_interrupted;
     bool is_silent, is_json, is_verbose, is_quiet;
@@ -206,6 +208,7 @@ run_with(struct told *t, const char *home, char **argv, struct err *err)
         r = check_context(&a->context_files, err);
     if (!r)
         r = find_parent(a->parent, &parent, &opt, err);
+    opt.is_entire = !r && cli_entire(t->self, a->entire, root);
     if (!r)
         r = run_session(&opt, &done, err);
     if (!r)
@@ -241,6 +244,7 @@ run_typed(const struct cli_run_more *more, int argc, char **argv, char **typed,
     static const struct cli_run_more nothing = { 0 };
     const struct cli_command *self = &cli_run;
     struct args args = { .flush_ms = JOURNAL_FLUSH_MS,
+                         .entire = CLI_ENTIRE_AUTO,
                          .on_interrupted = CLI_INTERRUPTED_UNSAID };
     struct told t = { self, &args, more ? more : &nothing };
     AUTO(buf) home = { 0 };
@@ -303,6 +307,7 @@ static const struct cli_option options[] = {
       "the project's folder, in which it runs (the current one)", 0, 0 },
     { "flush-ms", 0, CLI_NUMBER, offsetof(struct args, flush_ms), "N",
       "pieces of a message wait so long for more (100)", 1, FLUSH_MS_MAX },
+    CLI_ENTIRE_OPTION(struct args, entire),
     { "no-echo", 0, CLI_FLAG, offsetof(struct args, is_silent), NULL,
       "show nothing of what it says", 0, 0 },
     { "json", 0, CLI_FLAG, offsetof(struct args, is_json), NULL,
@@ -321,8 +326,10 @@ const struct cli_command cli_run = {
     "run",
     "[--name NAME] [--role ROLE] [--task TEXT] [--parent SESSION] [--iterations N] "
     "[--until TEXT] [--agent auto|claude|codex|gemini|opencode|text] "
-    "[--context-file PATH]… [--dir DIR] [--flush-ms N] [--no-echo] [--json] "
-    "[--on-interrupted ask|resume|fresh|note] [--upkeep auto|off] [-v] [-q] -- CMD "
+    "[--context-file PATH]… [--dir DIR] [--flush-ms N] [--entire [on|off|auto]] "
+    "[--no-echo] "
+    "[--json] [--on-interrupted ask|resume|fresh|note] [--upkeep auto|off] [-v] [-q] -- "
+    "CMD "
     "[ARG…]",
     "run a command on pipes, and record it message by message",
     options,

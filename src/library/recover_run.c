@@ -173,5 +173,10 @@ recover_run(const struct session_folder *f, struct library_project *ret, struct 
     if (!recover_has_turns(f))
         return 0;
     r = mend_turns(buf_str(&path), err);
-    return r < 0 ? r : recover_learn(f->dir, f->meta_path, err);
+    if (r < 0)
+        return r;
+    struct err why;
+    if (recover_entire(f, buf_str(&path), ret, &why) < 0 && !ret->why.code)
+        ret->why = why;
+    return recover_learn(f->dir, f->meta_path, err);
 }

@@ -20,4 +20,11 @@ int recover_run(const struct session_folder *f, struct library_project *ret,
                 struct err *err);
 /* The meta at meta_path learns what the events in the folder `dir` tell. */
 int recover_learn(const char *dir, const char *meta_path, struct err *err);
+
+/* -- recover_entire.c -- */
+
+/* The transcript in the .entire/ of the project of `p`, if there is one; turns_path: its
+ * events, mended. */
+int recover_entire(const struct session_folder *f, const char *turns_path,
+                   struct library_project *p, struct err *err);
 #endif

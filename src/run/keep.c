@@ -157,6 +157,7 @@ run_keep_open(struct run_keep *k, const struct run_options *opt,
     if (r < 0)
         return r;
     open_library(k, uuid, on_news, ctx);
+    run_entire_open(k);
     name_project(k);
     run_facts_write(k, false);
     if (k->has_folder)
@@ -277,6 +278,7 @@ run_keep_write(struct run_keep *k, struct run_batch *b)
     tell_lost(k, &k->turns, &k->turns_lost, put_turn_note);
     write_lines(k, &k->turns, (struct view){ b->turns.p, b->turns.n }, RUN_LIBRARY,
                 &k->turns_lost);
+    run_entire_write(k); /* by which recover completes it */
     tell_lost(k, &k->io, &k->io_lost, put_io_note);
     write_lines(k, &k->io, (struct view){ b->io.p, b->io.n }, RUN_PROJECT, &k->io_lost);
     write_log(k, &b->log);
@@ -300,6 +302,7 @@ run_keep_tick(struct run_keep *k)
         (void)session_lines_flush(&k->io);
     tell_lost(k, &k->turns, &k->turns_lost, put_turn_note);
     tell_lost(k, &k->io, &k->io_lost, put_io_note);
+    run_entire_tick(k);
     if (k->log)
         journal_iteration_tick(k->log, clock_mono_ns());
     if (!k->tape)
@@ -315,11 +318,12 @@ run_keep_due_ms(const struct run_keep *k)
     bool is_owed = k->turns.waiting.n || k->io.waiting.n || k->turns_lost || k->io_lost ||
                    (k->has_project && !k->project.has_ignore);
     uint64_t due = is_owed ? RETRY_MS : UINT64_MAX;
-    uint64_t log = UINT64_MAX, tape = UINT64_MAX;
+    uint64_t log = UINT64_MAX, tape = UINT64_MAX, entire = run_entire_due_ms(k);
     if (k->log)
         log = clock_left_ms(journal_iteration_due_ns(k->log), clock_mono_ns());
     if (k->tape)
         tape = clock_left_ms(tape_writer_due_ns(k->tape), run_keep_now_ns(k));
+    due = entire < due ? entire : due;
     due = log < due ? log : due;
     return tape < due ? tape : due;
 }
@@ -438,12 +442,14 @@ run_keep_finish(struct run_keep *k)
     tell_lost(k, &k->io, &k->io_lost, put_io_note);
     finish_lines(k, &k->io, RUN_PROJECT, &k->io_lost);
     if (!k->has_folder) {
+        run_entire_finish(k);
         run_facts_write(k, true);
         run_keep_tell_project_loss(k);
         return;
     }
     tell_lost(k, &k->turns, &k->turns_lost, put_turn_note);
     finish_lines(k, &k->turns, RUN_LIBRARY, &k->turns_lost);
+    run_entire_finish(k);
     int r = finish_library(k, &missing, &err);
     run_keep_tell_project_loss(k);
     run_keep_tell_library_loss(k, missing, r < 0 ? err.text : NULL);
@@ -478,6 +484,7 @@ run_keep_release(struct run_keep *k)
     if (k->io.path)
         session_lines_release(&k->io);
     journal_artifacts_free(k->artifacts);
+    run_entire_release(k);
     run_facts_release(&k->facts);
     if (k->has_project)
         journal_project_release(&k->project);

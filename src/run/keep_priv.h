@@ -10,6 +10,7 @@
 #define RUN_KEEP_PRIV_H
 
 #include "journal/artifact.h"
+#include "journal/entire.h"
 #include "journal/iteration.h"
 #include "journal/project.h"
 #include "run/run.h"
@@ -19,7 +20,7 @@
 #include "turn/totals.h"
 
 /* Where there may be trouble: of each folder it is told once, whichever file it is. */
-enum run_place { RUN_LIBRARY, RUN_PROJECT };
+enum run_place { RUN_LIBRARY, RUN_PROJECT, RUN_ENTIRE };
 
 /* What a disk that fails now and then gets at the end; without progress, that is. */
 enum { RUN_LAST_TRIES = 4 };
@@ -64,6 +65,8 @@ struct run_keep {
     bool is_named;                 /* the library knows the project's folder */
     struct journal_iteration *log; /* NULL: none now */
     struct journal_artifacts *artifacts;
+    struct journal_entire *entire; /* NULL: none */
+    struct buf branch;
     struct run_facts facts;
     unsigned told; /* bits of enum run_place */
 };
@@ -91,6 +94,19 @@ void run_keep_finish(struct run_keep *k);
 /* Nothing was run after all: the library has nothing of it. */
 void run_keep_discard(struct run_keep *k);
 void run_keep_release(struct run_keep *k);
+
+/* -- entire.c: what goes to .entire/, where that is wanted -- */
+
+void run_entire_open(struct run_keep *k);
+/* An event that is masked, and its number. */
+void run_entire_add(struct run_keep *k, const struct turn_event *e, uint64_t number,
+                    uint64_t ts_ns);
+void run_entire_write(struct run_keep *k);
+void run_entire_tick(struct run_keep *k);
+uint64_t run_entire_due_ms(const struct run_keep *k);
+/* All has ended; tells what is missing. */
+void run_entire_finish(struct run_keep *k);
+void run_entire_release(struct run_keep *k);
 
 /* -- trouble.c -- */
 

@@ -58,6 +58,7 @@ struct run_options {
     uint16_t cols, rows; /* of the tape */
     bool is_echoed, is_json, is_verbose, is_coloured;
     bool is_indexed;                 /* `ahr index` is started at the end */
+    bool is_entire;                  /* the conversation also goes to .entire/ of root */
     const struct run_script *script; /* NULL: none */
     const char *own_rules; /* compiled, of redact_open(); NULL: at their default place */
     /* Told to the user, at once: trouble, and what should be known. */

@@ -33,13 +33,13 @@ put_turn(struct run_flow *f, const struct turn_event *e)
 {
     struct buf *turns = &f->batch.turns;
     size_t before = turns->n;
-    turn_line(e,
-              &(struct turn_stamp){ .ts_ns = run_keep_now_ns(f->keep),
-                                    .start_ns = f->keep->clock.real_ns,
-                                    .session = f->keep->id,
-                                    .iteration = f->iteration },
-              turns);
+    const struct turn_stamp at = { .ts_ns = run_keep_now_ns(f->keep),
+                                   .start_ns = f->keep->clock.real_ns,
+                                   .session = f->keep->id,
+                                   .iteration = f->iteration };
+    turn_line(e, &at, turns);
     f->events++;
+    run_entire_add(f->keep, e, f->events, at.ts_ns);
     if (f->opt->is_json && turns->n > before)
         buf_append(&f->screen, turns->p + before, turns->n - before);
 }

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recover_entire.c -- the transcript that a run which was cut off has in its project's
+ * .entire/, completed by its events.
+ *
+ * The events say when each line was told, so that whoever completes it, and however
+ * often, writes the same.
+ */
+#include "journal/entire.h"
+#include "library/recover_run.h"
+#include "play/turns.h"
+#include "session/meta.h"
+
+/* "<root>/.ahr/sessions/NAME" */
+enum { PARTS_BELOW_ROOT = 3 };
+
+/* The project's folder: by the run's folder in it, else as the meta has it. */
+static int
+find_root(const struct library_project *p, const struct session_told *told,
+          struct buf *ret)
+{
+    if (!p->dir.n)
+        return told->cwd && *told->cwd == '/' ? buf_puts(ret, told->cwd) : 0;
+    size_t n = p->dir.n;
+    for (int i = 0; i < PARTS_BELOW_ROOT; i++) {
+        const uint8_t *slash = memrchr(p->dir.p, '/', n);
+        n = slash ? (size_t)(slash - p->dir.p) : 0;
+    }
+    return n ? buf_append(ret, p->dir.p, n) : 0;
+}
+
+struct completing {
+    struct journal_entire *entire;
+    uint64_t number, last_ns;
+};
+
+/* A play_turn_fn. */
+static int
+take_turn(void *ctx, const struct turn_event *e, const struct turn_stamp *at)
+{
+    struct completing *c = ctx;
+    c->last_ns = at->ts_ns;
+    int r = journal_entire_add(c->entire, e, ++c->number, at->ts_ns);
+    return r < 0 ? r : journal_entire_write(c->entire);
+}
+
+static int
+complete(struct journal_entire *entire, const char *turns_path, bool *ret_is_changed,
+         struct err *err)
+{
+    struct completing c = { .entire = entire };
+    const struct play_turns_options opt = { .fn = take_turn, .ctx = &c };
+    struct err why = { 0 };
+    int r = play_turns_read(turns_path, &opt, &why);
+    if (!r || r == ERR_MISSING)
+        r = journal_entire_end(entire, c.last_ns, true);
+    *ret_is_changed = journal_entire_count(entire) > 0;
+    if (r < 0 && !journal_entire_trouble(entire, err))
+        err_code(err, r, "cannot complete '%.300s'", journal_entire_path(entire));
+    return r;
+}
+
+int
+recover_entire(const struct session_folder *f, const char *turns_path,
+               struct library_project *p, struct err *err)
+{
+    AUTO(session_told) told = { 0 };
+    AUTO(buf) root = { 0 };
+    AUTO(buf) branch = { 0 };
+    struct journal_entire *entire = NULL;
+    bool is_changed = false;
+    (void)session_meta_tell(f->meta_path, &told, NULL);
+    int r = find_root(p, &told, &root);
+    if (r < 0 || !root.n)
+        return r < 0 ? err_code(err, r, "cannot complete its transcript") : 0;
+    journal_git_branch(buf_str(&root), &branch);
+    const struct journal_entire_options opt = { .root = buf_str(&root),
+                                                .session = f->id,
+                                                .version = AHR_VERSION,
+                                                .cwd = buf_str(&root),
+                                                .git_branch = buf_str(&branch),
+                                                .start_ns = told.started_at_ns };
+    r = journal_entire_open_again(&entire, &opt, err);
+    if (r == ERR_MISSING)
+        return 0;
+    if (!r)
+        r = complete(entire, turns_path, &is_changed, err);
+    p->is_changed |= is_changed && p->dir.n;
+    journal_entire_free(entire);
+    return r;
+}

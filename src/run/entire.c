@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * entire.c -- the run's conversation for Entire, in its project.
+ *
+ * It is written behind session.turns.jsonl: what a run that is killed has not written
+ * there, recover makes of that.
+ */
+#include "run/keep_priv.h"
+
+static void
+tell_trouble(struct run_keep *k)
+{
+    struct err err;
+    if (journal_entire_trouble(k->entire, &err))
+        run_keep_trouble(k, RUN_ENTIRE, &err);
+}
+
+void
+run_entire_open(struct run_keep *k)
+{
+    struct err err;
+    if (!k->opt->is_entire)
+        return;
+    journal_git_branch(k->opt->root, &k->branch);
+    const struct journal_entire_options opt = {
+        .root = k->opt->root,
+        .session = k->id,
+        .version = AHR_VERSION,
+        .cwd = k->opt->root,
+        .git_branch = buf_str(&k->branch),
+        .start_ns = k->clock.real_ns,
+    };
+    int r = journal_entire_open(&k->entire, &opt);
+    if (r < 0) {
+        err_code(&err, r, "cannot write to '%.300s/.entire'", k->opt->root);
+        run_keep_trouble(k, RUN_ENTIRE, &err);
+    }
+}
+
+void
+run_entire_add(struct run_keep *k, const struct turn_event *e, uint64_t number,
+               uint64_t ts_ns)
+{
+    if (k->entire)
+        (void)journal_entire_add(k->entire, e, number, ts_ns);
+}
+
+void
+run_entire_write(struct run_keep *k)
+{
+    if (!k->entire)
+        return;
+    (void)journal_entire_write(k->entire);
+    tell_trouble(k);
+}
+
+void
+run_entire_tick(struct run_keep *k)
+{
+    if (!k->entire)
+        return;
+    journal_entire_tick(k->entire, clock_mono_ns());
+    tell_trouble(k);
+}
+
+uint64_t
+run_entire_due_ms(const struct run_keep *k)
+{
+    return k->entire ? clock_left_ms(journal_entire_due_ns(k->entire), clock_mono_ns())
+                     : UINT64_MAX;
+}
+
+void
+run_entire_finish(struct run_keep *k)
+{
+    AUTO(buf) text = { 0 };
+    if (!k->entire)
+        return;
+    (void)journal_entire_end(k->entire, k->facts.ended_at_ns, true);
+    tell_trouble(k);
+    uint64_t missing = journal_entire_missing(k->entire);
+    if (!missing)
+        return;
+    buf_printf(&text, "missing in '%s': ", journal_entire_path(k->entire));
+    buf_put_u64(&text, missing);
+    buf_puts(&text, " lines of full.jsonl");
+    if (k->has_folder && !k->turns_lost)
+        buf_printf(&text, "; 'ahr export --format jsonl %s' has them", k->id);
+    k->opt->say(k->opt->ctx, buf_str(&text));
+}
+
+void
+run_entire_release(struct run_keep *k)
+{
+    journal_entire_free(k->entire);
+    buf_release(&k->branch);
+}
