@@ -231,7 +231,7 @@ def recover_killed_at_any_call_is_ended_by_the_next():
         path.write_bytes(b"".join(lines[:3]) + lines[3][:70])  # so that there is something to do
         (path.parent / "prompt.txt").unlink()
         saved = a.dir / "saved"
-        shutil.copytree(trial.dir, saved, symlinks=True)
+        shutil.copytree(trial.dir, saved, symlinks=True, ignore=shutil.ignore_patterns("*.sock"))
         wanted, number = None, 0
         for after in ({}, {"KILL_AFTER": "1"}):
             number = 0

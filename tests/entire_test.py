@@ -369,6 +369,31 @@ def recover_does_not_make_anew_what_was_removed():
 
 
 @test
+def recover_goes_on_with_a_message_of_which_a_part_was_early():
+    with Ahr(AHR) as a:
+        entire.agent(a, (BEGIN, said("m1", text("Let me look.")), "gate", said("m1", tool("t1", "Read", path="a")),
+                         said("m1", tool("t2", "Read", path="b")), "hold"))
+        with a.popen("run", "-q", "--entire", "--", *CLAUDE, stdout=subprocess.PIPE) as process:
+            wait_for(lambda: has_lines(a, 2))
+            entire.open_gate(a.dir / "gate")
+            seen = b""
+            while seen.count(b"[tool]") < 2:
+                seen += os.read(process.stdout.fileno(), 65536)
+            process.kill()
+            process.wait()
+            entire.open_gate(a.dir / "hold")
+        left = Transcript(a.dir, may_be_torn=True)
+        assert left.lines[1]["message"]["content"] == [text("Let me look.")]
+        a.ok("recover", "--all")
+        kept = Transcript(a.dir).is_sound()
+        kept.calls_are_closed()
+        said_once = [b.get("text") or b.get("id") or b["tool_use_id"] for _, b in kept.blocks()]
+        assert said_once == ["explain main.rs", "Let me look.", "t1", "t2", "t1", "t2"], said_once
+        assert {line["message"]["id"] for line in kept.lines if line["type"] == "assistant"} == {"m1"}
+        assert kept.usage()["output_tokens"] == 5
+
+
+@test
 def recover_completes_whatever_is_left_of_it():
     with Ahr(AHR) as a:
         with at_the_gate(a, "--entire", lines=TALK[:3], more=()) as process:
