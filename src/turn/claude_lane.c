@@ -7,6 +7,7 @@
  * line that repeats it is dropped.
  */
 #include "turn/claude_priv.h"
+#include "turn/tell_priv.h"
 
 enum { SAID_MAX = 16 << 20, TOLD_MAX = 1 << 10 };
 
@@ -200,24 +201,10 @@ claude_usage(struct view usage)
     };
 }
 
-/* The larger of the two that is known; is it news? */
-static bool
-raise_to(uint64_t *value, uint64_t to)
-{
-    if (to == TURN_UNKNOWN || (*value != TURN_UNKNOWN && *value >= to))
-        return false;
-    *value = to;
-    return true;
-}
-
 int
 claude_lane_usage(struct claude_line *l, struct view usage, struct view stop)
 {
-    struct turn_usage told = claude_usage(usage), *all = &l->lane->usage;
-    bool is_news = raise_to(&all->input_tokens, told.input_tokens);
-    is_news |= raise_to(&all->output_tokens, told.output_tokens);
-    is_news |= raise_to(&all->cache_creation_tokens, told.cache_creation_tokens);
-    is_news |= raise_to(&all->cache_read_tokens, told.cache_read_tokens);
+    bool is_news = turn_usage_raise(&l->lane->usage, claude_usage(usage));
     bool is_final = stop.n > 2 && stop.p[0] == '"';
     if (!is_news && (!is_final || l->lane->is_final))
         return 0;
@@ -226,6 +213,6 @@ claude_lane_usage(struct claude_line *l, struct view usage, struct view stop)
     e.id = view_of(&l->lane->message);
     e.model = view_of(&l->lane->model);
     e.is_final = l->lane->is_final;
-    e.usage = *all;
+    e.usage = l->lane->usage;
     return claude_tell(l, &e);
 }

@@ -241,14 +241,6 @@ item(struct turn_state *s, struct view object, enum phase phase, struct view typ
 
 /* -- turns -- */
 
-/* Its input counts those of the cache too. */
-static void
-take_off(uint64_t *tokens, uint64_t of_cache)
-{
-    if (*tokens != TURN_UNKNOWN && of_cache <= *tokens)
-        *tokens -= of_cache;
-}
-
 static struct turn_usage
 usage_of(struct view object)
 {
@@ -266,8 +258,8 @@ usage_of(struct view object)
     u.cache_read_tokens = turn_u64(cached, TURN_UNKNOWN);
     u.cache_creation_tokens = turn_u64(written, TURN_UNKNOWN);
     u.output_tokens = turn_u64(output, TURN_UNKNOWN);
-    take_off(&u.input_tokens, u.cache_read_tokens);
-    take_off(&u.input_tokens, u.cache_creation_tokens);
+    turn_take_off(&u.input_tokens, u.cache_read_tokens);
+    turn_take_off(&u.input_tokens, u.cache_creation_tokens);
     return u;
 }
 

@@ -57,6 +57,33 @@ turn_malformed(struct view text, size_t lost, struct buf *out)
     return out->failed;
 }
 
+/* -- usage -- */
+
+static bool
+raise_to(uint64_t *value, uint64_t to)
+{
+    if (to == TURN_UNKNOWN || (*value != TURN_UNKNOWN && *value >= to))
+        return false;
+    *value = to;
+    return true;
+}
+
+bool
+turn_usage_raise(struct turn_usage *u, struct turn_usage told)
+{
+    bool is_news = false;
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
+        is_news |= raise_to(turn_usage_field(u, i), *turn_usage_field(&told, i));
+    return is_news;
+}
+
+void
+turn_take_off(uint64_t *tokens, uint64_t of_cache)
+{
+    if (*tokens != TURN_UNKNOWN && of_cache <= *tokens)
+        *tokens -= of_cache;
+}
+
 /* -- what is remembered -- */
 
 void

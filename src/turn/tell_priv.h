@@ -15,6 +15,12 @@ int turn_other(struct turn_state *s, struct view type, struct view kind,
                struct view *ret_other);
 /* Does the text of a view say so? */
 bool turn_says(struct view text, const char *word);
+/* -- usage -- */
+
+/* Of each value the larger that is known. Is there news in it? */
+bool turn_usage_raise(struct turn_usage *u, struct turn_usage told);
+/* Where an input counts those of the cache too. */
+void turn_take_off(uint64_t *tokens, uint64_t of_cache);
 
 /* Appends "malformed JSON: …", with the beginning of the line; lost: so many bytes behind
  * it were not kept. */
