@@ -56,11 +56,13 @@ uint64_t *turn_usage_field(struct turn_usage *u, size_t i);
 struct turn_event {
     enum turn_type type;
     /* TEXT and THINKING: a piece of what is still being said; the whole comes as one more
-     * event with the same id and without this. */
+     * event with the same id and without this. TOOL_CALL of a model's API: the first has
+     * its name, the next a piece of its arguments each. */
     bool is_partial;
     bool is_user;     /* TEXT: the user's, not the assistant's */
     bool is_error;    /* TOOL_RESULT, DONE: it failed */
-    bool was_cut_off; /* TEXT, THINKING: never told whole; what there was of it */
+    bool was_cut_off; /* TEXT, THINKING, TOOL_CALL: never told whole; what there was of it
+                       */
     bool is_final;    /* USAGE: nothing more is used by that message; else it is a lower
                          bound */
     /* SESSION: the agent's session id. TEXT, THINKING, USAGE: of the message. TOOL_CALL,
@@ -70,9 +72,11 @@ struct turn_event {
     struct view name; /* TOOL_CALL, and TOOL_RESULT where it is known: the tool. DONE: how
                          ("success"). ARTIFACT: created, modified or deleted. OTHER: its
                          type ("system/status"). EXIT: the session's status. SESSION: the
-                         command line, of a session that is no agent's */
+                         command line, of a session that is no agent's. ERROR: of which
+                         kind, where a model's API says so ("overloaded_error") */
     struct view text; /* the text; a result; why; a line; an artifact's path */
-    struct view json; /* TOOL_CALL: its arguments. OTHER: all of it. JSON as it came */
+    struct view json; /* TOOL_CALL: its arguments. OTHER: all of it. THINKING of a model's
+                         API: what proves it, {"signature":…}. JSON as it came */
     struct view model, cwd;                     /* SESSION; model: also USAGE */
     struct turn_usage usage;                    /* USAGE, DONE */
     uint64_t duration_ms, turns, cost_microusd; /* DONE (EXIT: the first); TURN_UNKNOWN */

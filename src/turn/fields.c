@@ -137,6 +137,12 @@ turn_is_true(struct view value)
     return value.n == 4 && !memcmp(value.p, "true", 4);
 }
 
+bool
+turn_is_there(struct view value)
+{
+    return value.n && (value.n != 4 || memcmp(value.p, "null", 4) != 0);
+}
+
 uint64_t
 turn_u64(struct view value, uint64_t otherwise)
 {

@@ -42,6 +42,8 @@ struct view turn_text(struct view value, struct buf *out);
 /* Is it this string (without escapes)? */
 bool turn_is(struct view value, const char *text);
 bool turn_is_true(struct view value);
+/* Is there anything but null? */
+bool turn_is_there(struct view value);
 /* A number that is whole and not negative; else `otherwise`. */
 uint64_t turn_u64(struct view value, uint64_t otherwise);
 

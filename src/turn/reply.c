@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* reply.c -- from what a model's API replies to events: what all of the APIs share. */
+#include "turn/reply_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { SCRATCH_KEPT = 1 << 20 }; /* memory that stays behind a long text */
+
+static const struct turn_reply_api *const apis[] = {
+    &turn_reply_anthropic,
+    &turn_reply_openai_chat,
+    &turn_reply_openai_responses,
+};
+
+enum { APIS = sizeof(apis) / sizeof(apis[0]) };
+
+static struct view
+view_of(const struct buf *b)
+{
+    return (struct view){ b->p, b->n };
+}
+
+const char *
+turn_api_name(enum turn_api api)
+{
+    static const char *const names[] = {
+        [TURN_API_AUTO] = "auto",
+        [TURN_API_ANTHROPIC] = "anthropic",
+        [TURN_API_OPENAI_CHAT] = "openai-chat",
+        [TURN_API_OPENAI_RESPONSES] = "openai-responses",
+    };
+    return names[api];
+}
+
+static const struct turn_reply_api *
+api_of(enum turn_api api)
+{
+    for (size_t i = 0; i < APIS; i++)
+        if (apis[i]->api == api)
+            return apis[i];
+    return NULL;
+}
+
+enum turn_api
+turn_api_guess(struct view name, struct view data)
+{
+    struct turn_reply_mark m = { .name = name };
+    const struct turn_field wanted[] = {
+        { "type", &m.type },
+        { "object", &m.object },
+        { "choices", &m.choices },
+        { "error", &m.error },
+    };
+    if (turn_says(data, "[DONE]"))
+        return TURN_API_OPENAI_CHAT;
+    if (!turn_fields(data, wanted, sizeof(wanted) / sizeof(wanted[0])))
+        return TURN_API_AUTO;
+    for (size_t i = 0; i < APIS; i++)
+        if (apis[i]->is_mine(&m))
+            return apis[i]->api;
+    return TURN_API_AUTO;
+}
+
+/* -- telling -- */
+
+int
+turn_reply_tell(struct turn_reply *r, const struct turn_event *e)
+{
+    for (size_t i = 0; i < sizeof(r->text) / sizeof(r->text[0]); i++)
+        if (r->text[i].failed)
+            return r->text[i].failed;
+    return r->to.fn(r->to.ctx, e);
+}
+
+int
+turn_reply_warn(struct turn_reply *r, const char *why)
+{
+    struct turn_event e = turn_event(TURN_WARNING);
+    e.text = (struct view){ (const uint8_t *)why, strlen(why) };
+    return turn_reply_tell(r, &e);
+}
+
+int
+turn_reply_malformed(struct turn_reply *r, struct view data)
+{
+    struct turn_event e = turn_event(TURN_WARNING);
+    turn_malformed(data, 0, &r->text[3]);
+    e.text = view_of(&r->text[3]);
+    return turn_reply_tell(r, &e);
+}
+
+int
+turn_reply_set(struct turn_reply *r, struct buf *b, struct view value)
+{
+    struct view text = turn_text(value, &r->text[3]);
+    if (!text.n || text.n > TURN_REPLY_WORD)
+        return 0;
+    buf_clear(b);
+    return buf_append(b, text.p, text.n);
+}
+
+int
+turn_reply_error(struct turn_reply *r, struct view error)
+{
+    struct view message = { 0 }, type = { 0 }, code = { 0 };
+    const struct turn_field wanted[] = { { "message", &message },
+                                         { "type", &type },
+                                         { "code", &code } };
+    struct turn_event e = turn_event(TURN_ERROR);
+    r->has_failed = true;
+    if (turn_known_fields(error, wanted, 3)) {
+        e.text = turn_text(message, &r->text[0]);
+        e.name = turn_text(turn_is(type, "error") ? code : type, &r->text[2]);
+        if (!e.name.n)
+            e.name = turn_text(code, &r->text[2]);
+    } else {
+        e.text = turn_text(error, &r->text[0]);
+    }
+    if (!e.text.n)
+        e.text = error;
+    return turn_reply_tell(r, &e);
+}
+
+static bool
+is_told(struct turn_usage u)
+{
+    bool told = false;
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
+        told |= *turn_usage_field(&u, i) != TURN_UNKNOWN;
+    return told;
+}
+
+static int
+tell_usage(struct turn_reply *r)
+{
+    struct turn_event e = turn_event(TURN_USAGE);
+    r->has_news = false;
+    e.id = view_of(&r->id);
+    e.model = view_of(&r->model);
+    e.is_final = r->is_final;
+    e.usage = r->usage;
+    return turn_reply_tell(r, &e);
+}
+
+/* A message without a name would count once for each event. */
+int
+turn_reply_usage(struct turn_reply *r, struct turn_usage told, bool is_final)
+{
+    bool is_news = turn_usage_raise(&r->usage, told);
+    is_news |= is_final && !r->is_final && is_told(r->usage);
+    r->is_final |= is_final && is_told(r->usage);
+    r->has_news |= is_news;
+    return is_news && r->id.n ? tell_usage(r) : 0;
+}
+
+int
+turn_reply_whole(struct turn_reply *r)
+{
+    int result = turn_block_end_all(r, r->has_failed);
+    r->is_whole = true;
+    return result < 0 || !r->has_news ? result : tell_usage(r);
+}
+
+/* -- taking -- */
+
+/* Until the API is known only errors are understood. */
+static int
+take_unknown(struct turn_reply *r, struct view data)
+{
+    struct view error = { 0 };
+    const struct turn_field wanted[] = { { "error", &error } };
+    if (!turn_fields(data, wanted, 1))
+        return turn_reply_malformed(r, data);
+    return turn_is_there(error) ? turn_reply_error(r, error) : 0;
+}
+
+static bool
+is_known(struct turn_reply *r, struct view name, struct view data)
+{
+    if (!r->api)
+        r->api = api_of(turn_api_guess(name, data));
+    return r->api != NULL;
+}
+
+/* A long text leaves no memory behind. */
+static void
+begin(struct turn_reply *r, turn_event_fn fn, void *ctx)
+{
+    r->to = (struct turn_sink){ fn, ctx };
+    for (size_t i = 0; i < sizeof(r->text) / sizeof(r->text[0]); i++)
+        if (r->text[i].cap > SCRATCH_KEPT)
+            buf_release(&r->text[i]);
+}
+
+static int
+take_event(void *ctx, const struct turn_sse_event *e)
+{
+    struct turn_reply *r = ctx;
+    if (r->is_whole)
+        return 0;
+    if (e->is_too_long || e->data.n > r->max)
+        return turn_reply_warn(r, "an event of the stream is too long, and lost");
+    if (!is_known(r, e->name, e->data))
+        return take_unknown(r, e->data);
+    return r->api->take_event(r, e->data);
+}
+
+int
+turn_reply_event(struct turn_reply *r, const struct turn_sse_event *e, turn_event_fn fn,
+                 void *ctx)
+{
+    begin(r, fn, ctx);
+    return take_event(r, e);
+}
+
+int
+turn_reply_feed(struct turn_reply *r, struct view bytes, turn_event_fn fn, void *ctx)
+{
+    begin(r, fn, ctx);
+    r->sse.max = r->max;
+    return turn_sse_feed(&r->sse, bytes, take_event, r);
+}
+
+int
+turn_reply_body(struct turn_reply *r, struct view json, turn_event_fn fn, void *ctx)
+{
+    begin(r, fn, ctx);
+    if (r->is_whole)
+        return 0;
+    if (json.n > r->max)
+        return turn_reply_warn(r, "the reply is too long, and lost");
+    if (!is_known(r, (struct view){ 0 }, json))
+        return take_unknown(r, json);
+    if (!turn_fields(json, NULL, 0))
+        return turn_reply_malformed(r, json);
+    r->is_silent = true;
+    int result = r->api->take_body(r, json);
+    r->is_silent = false;
+    return result;
+}
+
+int
+turn_reply_end(struct turn_reply *r, turn_event_fn fn, void *ctx)
+{
+    begin(r, fn, ctx);
+    (void)turn_sse_end(&r->sse);
+    int result = turn_block_end_all(r, true);
+    return result < 0 || !r->has_news ? result : tell_usage(r);
+}
+
+struct turn_reply_facts
+turn_reply_facts(const struct turn_reply *r)
+{
+    return (struct turn_reply_facts){
+        .api = r->api ? r->api->api : TURN_API_AUTO,
+        .id = view_of(&r->id),
+        .model = view_of(&r->model),
+        .stop = view_of(&r->stop),
+        .usage = r->usage,
+        .is_final = r->is_final,
+        .is_whole = r->is_whole,
+        .has_failed = r->has_failed,
+    };
+}
+
+int
+turn_reply_new(struct turn_reply **ret, enum turn_api api)
+{
+    struct turn_reply *r = calloc(1, sizeof(*r));
+    if (!r)
+        return -ENOMEM;
+    r->api = api_of(api);
+    r->usage = r->last = TURN_NO_USAGE;
+    r->max = TURN_REPLY_MAX;
+    *ret = r;
+    return 0;
+}
+
+void
+turn_reply_free(struct turn_reply *r)
+{
+    if (!r)
+        return;
+    turn_sse_release(&r->sse);
+    turn_block_release_all(r);
+    buf_release(&r->id);
+    buf_release(&r->model);
+    buf_release(&r->stop);
+    for (size_t i = 0; i < sizeof(r->text) / sizeof(r->text[0]); i++)
+        buf_release(&r->text[i]);
+    free(r);
+}

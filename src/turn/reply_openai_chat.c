@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reply_openai_chat.c -- replies of the Chat Completions API, and of the many servers
+ * that speak it more or less (llama.cpp, vLLM, Ollama, gateways).
+ *
+ * Nothing tells where a text ends: another kind of text, a call or the end of the reply
+ * does. Calls are whole at the end. Of several choices the first counts.
+ */
+#include "turn/reply_priv.h"
+
+/* Keys of blocks: a call that tells its index has that. */
+enum { INDEX_MAX = 1 << 20 };
+#define KEY_TEXT     UINT64_MAX
+#define KEY_THINKING (UINT64_MAX - 1)
+#define KEY_CALLS    ((uint64_t)1 << 32) /* and its number: a call that does not */
+
+/* What of a chunk counts, raw. */
+struct chunk {
+    struct view id, model, choices, usage, error;
+};
+
+static bool
+starts(struct view value, const char *with)
+{
+    size_t n = strlen(with);
+    return value.n > n && value.p[0] == '"' && !memcmp(value.p + 1, with, n);
+}
+
+static bool
+is_mine(const struct turn_reply_mark *m)
+{
+    return starts(m->object, "chat.completion") || m->choices.n > 0;
+}
+
+/* -- usage -- */
+
+struct turn_usage
+turn_reply_openai_usage(struct view usage, const char *input, const char *output,
+                        const char *details)
+{
+    struct view in = { 0 }, out = { 0 }, of_input = { 0 }, cached = { 0 };
+    const struct turn_field wanted[] = { { input, &in },
+                                         { output, &out },
+                                         { details, &of_input } };
+    const struct turn_field wanted_of_input[] = { { "cached_tokens", &cached } };
+    struct turn_usage u = TURN_NO_USAGE;
+    if (!turn_known_fields(usage, wanted, 3))
+        return u;
+    (void)turn_known_fields(of_input, wanted_of_input, 1);
+    u.input_tokens = turn_u64(in, TURN_UNKNOWN);
+    u.output_tokens = turn_u64(out, TURN_UNKNOWN);
+    u.cache_read_tokens = turn_u64(cached, TURN_UNKNOWN);
+    turn_take_off(&u.input_tokens, u.cache_read_tokens);
+    return u;
+}
+
+/* Some servers count in each chunk. An input of which nobody says how much is cached may
+ * become less: it waits for the end. */
+static int
+take_usage(struct turn_reply *r, struct view usage)
+{
+    struct turn_usage told = turn_reply_openai_usage(
+        usage, "prompt_tokens", "completion_tokens", "prompt_tokens_details");
+    bool is_final = r->stop.n > 0;
+    if (!turn_is_there(usage))
+        return 0;
+    r->last = told;
+    if (!is_final && told.cache_read_tokens == TURN_UNKNOWN)
+        told.input_tokens = TURN_UNKNOWN;
+    return turn_reply_usage(r, told, is_final);
+}
+
+/* -- what is said -- */
+
+static int
+end_text(struct turn_reply *r, uint64_t key)
+{
+    struct turn_block *b = turn_block_find(r, key);
+    return b ? turn_block_end(r, b, false) : 0;
+}
+
+static int
+say(struct turn_reply *r, enum turn_type type, struct view value)
+{
+    bool is_thought = type == TURN_THINKING;
+    struct view text = turn_text(value, &r->text[0]);
+    if (!text.n)
+        return 0;
+    int result = end_text(r, is_thought ? KEY_TEXT : KEY_THINKING);
+    return result < 0
+               ? result
+               : turn_block_say(r, is_thought ? KEY_THINKING : KEY_TEXT, type, text);
+}
+
+/* -- calls -- */
+
+struct call {
+    struct view index, id, function, name, arguments;
+};
+
+static bool
+is_other_call(const struct turn_block *b, struct view id)
+{
+    return id.n && b->id.n && (id.n != b->id.n || memcmp(id.p, b->id.p, id.n) != 0);
+}
+
+static struct turn_block *
+last_call(struct turn_reply *r)
+{
+    for (size_t i = r->open; i-- > 0;)
+        if (r->blocks[i].type == TURN_TOOL_CALL)
+            return &r->blocks[i];
+    return NULL;
+}
+
+/* The open call of which it is a piece. Without an index that is the last, if it brings
+ * no name; with another id it is another call whatever the index. */
+static struct turn_block *
+find_call(struct turn_reply *r, const struct call *c, uint64_t key, struct view id)
+{
+    bool has_index = key < KEY_CALLS;
+    struct turn_block *b = has_index ? turn_block_find(r, key) : last_call(r);
+    if (!b || (!has_index && c->name.n > 2) || b->type != TURN_TOOL_CALL)
+        return NULL;
+    if (!is_other_call(b, id))
+        return b;
+    if (has_index)
+        b->key = KEY_CALLS + r->calls++;
+    return NULL;
+}
+
+static int
+begin_call(struct turn_reply *r, uint64_t key, struct view id, struct view name,
+           struct turn_block **ret)
+{
+    int result = end_text(r, KEY_THINKING);
+    if (result >= 0)
+        result = end_text(r, KEY_TEXT);
+    r->calls++;
+    return result < 0 ? result : turn_block_begin_call(r, key, id, name, ret);
+}
+
+/* What comes later than its beginning. */
+static int
+complete(struct buf *b, struct view text)
+{
+    return b->n || text.n > TURN_REPLY_WORD ? 0 : buf_append(b, text.p, text.n);
+}
+
+static int
+take_call(struct turn_reply *r, const struct call *c)
+{
+    uint64_t key = turn_u64(c->index, TURN_UNKNOWN);
+    struct view id = turn_text(c->id, &r->text[1]);
+    struct view name = turn_text(c->name, &r->text[2]);
+    struct view arguments = turn_text(c->arguments, &r->text[0]);
+    if (key > INDEX_MAX)
+        key = KEY_CALLS + r->calls;
+    if (c->arguments.n && c->arguments.p[0] == '{') /* it should be a string */
+        arguments = c->arguments;
+    struct turn_block *b = find_call(r, c, key, id);
+    int result = b ? 0 : begin_call(r, key, id, name, &b);
+    if (result < 0 || !b)
+        return result;
+    if ((result = complete(&b->id, id)) < 0 || (result = complete(&b->name, name)) < 0)
+        return result;
+    return turn_block_piece(r, b, arguments);
+}
+
+static int
+take_calls(struct turn_reply *r, struct view calls)
+{
+    for (;;) {
+        struct call c = { 0 };
+        const struct turn_field wanted[] = { { "index", &c.index },
+                                             { "id", &c.id },
+                                             { "function", &c.function } };
+        const struct turn_field of_function[] = { { "name", &c.name },
+                                                  { "arguments", &c.arguments } };
+        if (!turn_known_next(&calls, wanted, 3))
+            return 0;
+        (void)turn_known_fields(c.function, of_function, 2);
+        int result = c.function.n ? take_call(r, &c) : 0;
+        if (result < 0)
+            return result;
+    }
+}
+
+/* -- chunks and replies -- */
+
+/* A delta, or the message of a reply in one piece. */
+static int
+take_message(struct turn_reply *r, struct view message)
+{
+    struct view content = { 0 }, refusal = { 0 }, thought = { 0 }, reasoning = { 0 },
+                calls = { 0 };
+    const struct turn_field wanted[] = {
+        { "content", &content },           { "refusal", &refusal },
+        { "reasoning_content", &thought }, { "reasoning", &reasoning },
+        { "tool_calls", &calls },
+    };
+    (void)turn_known_fields(message, wanted, sizeof(wanted) / sizeof(wanted[0]));
+    /* Some tell it under both names. */
+    int result = say(r, TURN_THINKING,
+                     thought.n > 2 && thought.p[0] == '"' ? thought : reasoning);
+    if (result >= 0)
+        result = say(r, TURN_TEXT, content);
+    if (result >= 0)
+        result = say(r, TURN_TEXT, refusal);
+    return result < 0 ? result : take_calls(r, calls);
+}
+
+static int
+take_choice(struct turn_reply *r, struct view message, struct view stop)
+{
+    int result = take_message(r, message);
+    if (result < 0 || stop.n <= 2 || stop.p[0] != '"')
+        return result;
+    result = turn_reply_set(r, &r->stop, stop);
+    return result < 0 ? result : turn_block_end_all(r, r->has_failed);
+}
+
+static int
+take_choices(struct turn_reply *r, struct view choices)
+{
+    for (;;) {
+        struct view index = { 0 }, delta = { 0 }, message = { 0 }, stop = { 0 };
+        const struct turn_field wanted[] = { { "index", &index },
+                                             { "delta", &delta },
+                                             { "message", &message },
+                                             { "finish_reason", &stop } };
+        if (!turn_known_next(&choices, wanted, 4))
+            return 0;
+        if (turn_u64(index, 0) != 0)
+            continue;
+        int result = take_choice(r, r->is_silent ? message : delta, stop);
+        if (result < 0)
+            return result;
+    }
+}
+
+static int
+take_chunk(struct turn_reply *r, struct view object)
+{
+    struct chunk c = { 0 };
+    int result = 0;
+    const struct turn_field wanted[] = {
+        { "id", &c.id },       { "model", &c.model }, { "choices", &c.choices },
+        { "usage", &c.usage }, { "error", &c.error },
+    };
+    if (!turn_fields(object, wanted, sizeof(wanted) / sizeof(wanted[0])))
+        return turn_reply_malformed(r, object);
+    if (!r->id.n)
+        result = turn_reply_set(r, &r->id, c.id);
+    if (result >= 0 && !r->model.n)
+        result = turn_reply_set(r, &r->model, c.model);
+    if (result >= 0 && turn_is_there(c.error))
+        result = turn_reply_error(r, c.error);
+    if (result >= 0)
+        result = take_choices(r, c.choices);
+    return result < 0 ? result : take_usage(r, c.usage);
+}
+
+/* The count that came last is all there is. */
+static int
+finish(struct turn_reply *r)
+{
+    int result = r->has_failed ? 0 : turn_reply_usage(r, r->last, true);
+    return result < 0 ? result : turn_reply_whole(r);
+}
+
+static int
+take_event(struct turn_reply *r, struct view data)
+{
+    return turn_says(data, "[DONE]") ? finish(r) : take_chunk(r, data);
+}
+
+static int
+take_body(struct turn_reply *r, struct view json)
+{
+    struct view choices = { 0 };
+    const struct turn_field wanted[] = { { "choices", &choices } };
+    (void)turn_known_fields(json, wanted, 1);
+    int result = take_chunk(r, json);
+    return result < 0 || r->has_failed || !choices.n ? result : finish(r);
+}
+
+const struct turn_reply_api turn_reply_openai_chat = { TURN_API_OPENAI_CHAT, is_mine,
+                                                       take_event, take_body };

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reply_openai_responses.c -- replies of the Responses API.
+ *
+ * A response has items of output, each with an index, and these have parts. Each is told
+ * in pieces and then whole; the end of the stream repeats all of it, of which only the
+ * usage is news. What went into a call comes with its item.
+ */
+#include "turn/reply_priv.h"
+
+/* An event's fields, raw. */
+struct event {
+    struct view type, index, part, summary, delta, text, arguments, input, item, response;
+};
+
+struct item {
+    struct view type, id, call, name, server, arguments, input, content, summary;
+    struct view status, output, error;
+};
+
+enum kind { CALL, SAYS, REFUSES, THINKS, SUMS_UP };
+
+static bool
+starts(struct view value, const char *with)
+{
+    size_t n = strlen(with);
+    return value.n > n && value.p[0] == '"' && !memcmp(value.p + 1, with, n);
+}
+
+static bool
+is_mine(const struct turn_reply_mark *m)
+{
+    return starts(m->type, "response.") || turn_is(m->object, "response") ||
+           (turn_is(m->type, "error") && !m->error.n);
+}
+
+/* Item, kind and part in one number. */
+static uint64_t
+key_of(struct view index, enum kind kind, struct view part)
+{
+    return (turn_u64(index, 0) & 0xffffffff) << 32 | (uint64_t)kind << 24 |
+           (turn_u64(part, 0) & 0xffffff);
+}
+
+static uint64_t
+key_of_event(const struct event *e, enum kind kind)
+{
+    return key_of(e->index, kind, kind == SUMS_UP ? e->summary : e->part);
+}
+
+/* -- texts -- */
+
+static int
+say(struct turn_reply *r, const struct event *e, enum turn_type type, enum kind kind)
+{
+    return turn_block_say(r, key_of_event(e, kind), type,
+                          turn_text(e->delta, &r->text[0]));
+}
+
+/* A text without pieces comes with its end. */
+static int
+end_text(struct turn_reply *r, const struct event *e, enum turn_type type, enum kind kind)
+{
+    uint64_t key = key_of_event(e, kind);
+    struct turn_block *b = turn_block_find(r, key);
+    int result = 0;
+    if (!b) {
+        result = turn_block_say(r, key, type, turn_text(e->text, &r->text[0]));
+        b = turn_block_find(r, key);
+    }
+    return result < 0 || !b ? result : turn_block_end(r, b, false);
+}
+
+static int
+text_delta(struct turn_reply *r, const struct event *e)
+{
+    return say(r, e, TURN_TEXT, SAYS);
+}
+
+static int
+text_done(struct turn_reply *r, const struct event *e)
+{
+    return end_text(r, e, TURN_TEXT, SAYS);
+}
+
+static int
+refusal_delta(struct turn_reply *r, const struct event *e)
+{
+    return say(r, e, TURN_TEXT, REFUSES);
+}
+
+static int
+refusal_done(struct turn_reply *r, const struct event *e)
+{
+    return end_text(r, e, TURN_TEXT, REFUSES);
+}
+
+static int
+thought_delta(struct turn_reply *r, const struct event *e)
+{
+    return say(r, e, TURN_THINKING, THINKS);
+}
+
+static int
+thought_done(struct turn_reply *r, const struct event *e)
+{
+    return end_text(r, e, TURN_THINKING, THINKS);
+}
+
+static int
+summary_delta(struct turn_reply *r, const struct event *e)
+{
+    return say(r, e, TURN_THINKING, SUMS_UP);
+}
+
+static int
+summary_done(struct turn_reply *r, const struct event *e)
+{
+    return end_text(r, e, TURN_THINKING, SUMS_UP);
+}
+
+/* -- calls -- */
+
+static void
+take_item(struct view object, struct item *i)
+{
+    *i = (struct item){ 0 };
+    const struct turn_field wanted[] = {
+        { "type", &i->type },       { "id", &i->id },
+        { "call_id", &i->call },    { "name", &i->name },
+        { "content", &i->content }, { "arguments", &i->arguments },
+        { "input", &i->input },     { "summary", &i->summary },
+        { "status", &i->status },   { "output", &i->output },
+        { "error", &i->error },     { "server_label", &i->server },
+    };
+    (void)turn_known_fields(object, wanted, sizeof(wanted) / sizeof(wanted[0]));
+}
+
+static bool
+ends_in(struct view value, const char *end)
+{
+    size_t n = strlen(end);
+    return value.n > n + 1 && value.p[0] == '"' &&
+           !memcmp(value.p + value.n - 1 - n, end, n);
+}
+
+/* Its arguments may come in pieces? All other calls come whole with their item. */
+static bool
+has_pieces(const struct item *i)
+{
+    return turn_is(i->type, "function_call") || turn_is(i->type, "custom_tool_call") ||
+           turn_is(i->type, "mcp_call");
+}
+
+/* "function_call" has a name, a server's tool is called "server.tool"; and
+ * "web_search_call" is a name. */
+static int
+begin_call(struct turn_reply *r, uint64_t key, const struct item *i,
+           struct turn_block **ret)
+{
+    struct view id = turn_text(i->call.n > 2 ? i->call : i->id, &r->text[1]);
+    struct buf *name = &r->text[2];
+    buf_clear(name);
+    if (turn_str(i->server, name))
+        buf_puts(name, ".");
+    (void)turn_str(i->name.n > 2 ? i->name : i->type, name);
+    return turn_block_begin_call(r, key, id, (struct view){ name->p, name->n }, ret);
+}
+
+static int
+call_delta(struct turn_reply *r, const struct event *e)
+{
+    struct view none = { 0 };
+    return turn_block_say(r, key_of(e->index, CALL, none), TURN_TOOL_CALL,
+                          turn_text(e->delta, &r->text[0]));
+}
+
+/* Its arguments, where no pieces of them came. */
+static int
+complete_call(struct turn_reply *r, struct turn_block *b, struct view arguments,
+              struct view input)
+{
+    if (b->said.n)
+        return 0;
+    return turn_block_piece(r, b,
+                            turn_text(arguments.n > 2 ? arguments : input, &r->text[0]));
+}
+
+static int
+call_done(struct turn_reply *r, const struct event *e)
+{
+    struct turn_block *b = turn_block_find(r, key_of(e->index, CALL, (struct view){ 0 }));
+    return b ? complete_call(r, b, e->arguments, e->input) : 0;
+}
+
+static int
+item_added(struct turn_reply *r, const struct event *e)
+{
+    struct item i;
+    uint64_t key = key_of(e->index, CALL, (struct view){ 0 });
+    struct turn_block *b = turn_block_find(r, key);
+    take_item(e->item, &i);
+    return b || !has_pieces(&i) ? 0 : begin_call(r, key, &i, &b);
+}
+
+/* What the API has called itself has no id of a call, and what it has led to with it. */
+static int
+tell_result(struct turn_reply *r, const struct item *i)
+{
+    struct turn_event e = turn_event(TURN_TOOL_RESULT);
+    e.id = turn_text(i->id, &r->text[1]);
+    e.text = turn_text(i->output.n > 2 ? i->output : i->status, &r->text[0]);
+    e.is_error = turn_is_there(i->error) || turn_is(i->status, "failed");
+    return turn_reply_tell(r, &e);
+}
+
+/* A call is whole now, whether anything of it was told before or not. */
+static int
+end_call(struct turn_reply *r, struct view index, struct view object,
+         const struct item *i)
+{
+    uint64_t key = key_of(index, CALL, (struct view){ 0 });
+    struct turn_block *b = turn_block_find(r, key);
+    int result = b ? 0 : begin_call(r, key, i, &b);
+    if (result < 0 || !b)
+        return result;
+    result = has_pieces(i) ? complete_call(r, b, i->arguments, i->input)
+                           : turn_block_piece(r, b, object);
+    if (result >= 0)
+        result = turn_block_end(r, b, false);
+    return result < 0 || i->call.n || turn_is(i->type, "function_call")
+               ? result
+               : tell_result(r, i);
+}
+
+/* The texts of an item whose ends were not told. */
+static int
+end_texts(struct turn_reply *r, struct view index)
+{
+    uint64_t item = turn_u64(index, 0) & 0xffffffff;
+    for (size_t i = 0; i < r->open;) {
+        if (r->blocks[i].key >> 32 != item) {
+            i++;
+            continue;
+        }
+        int result = turn_block_end(r, &r->blocks[i], false);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+static int
+item_done(struct turn_reply *r, const struct event *e)
+{
+    struct item i;
+    take_item(e->item, &i);
+    if (ends_in(i.type, "_call"))
+        return end_call(r, e->index, e->item, &i);
+    return end_texts(r, e->index);
+}
+
+/* -- responses -- */
+
+struct response {
+    struct view id, model, status, usage, details, error, output;
+};
+
+static int
+take_response(struct turn_reply *r, struct view object, struct response *ret)
+{
+    struct response p = { 0 };
+    const struct turn_field wanted[] = {
+        { "id", &p.id },
+        { "model", &p.model },
+        { "status", &p.status },
+        { "usage", &p.usage },
+        { "incomplete_details", &p.details },
+        { "error", &p.error },
+        { "output", &p.output },
+    };
+    (void)turn_known_fields(object, wanted, sizeof(wanted) / sizeof(wanted[0]));
+    int result = turn_reply_set(r, &r->id, p.id);
+    if (result >= 0)
+        result = turn_reply_set(r, &r->model, p.model);
+    *ret = p;
+    return result;
+}
+
+/* Why it has ended, what it has used, and what went wrong. */
+static int
+take_foot(struct turn_reply *r, const struct response *p)
+{
+    struct view reason = { 0 };
+    const struct turn_field wanted[] = { { "reason", &reason } };
+    (void)turn_known_fields(p->details, wanted, 1);
+    int result = turn_reply_set(r, &r->stop, reason.n > 2 ? reason : p->status);
+    if (result >= 0 && turn_is_there(p->error))
+        result = turn_reply_error(r, p->error);
+    if (result < 0 || !turn_is_there(p->usage))
+        return result;
+    return turn_reply_usage(r,
+                            turn_reply_openai_usage(p->usage, "input_tokens",
+                                                    "output_tokens",
+                                                    "input_tokens_details"),
+                            true);
+}
+
+static int
+begun(struct turn_reply *r, const struct event *e)
+{
+    struct response p;
+    return take_response(r, e->response, &p);
+}
+
+static int
+ended(struct turn_reply *r, const struct event *e)
+{
+    struct response p;
+    int result = take_response(r, e->response, &p);
+    if (result >= 0)
+        result = take_foot(r, &p);
+    return result < 0 ? result : turn_reply_whole(r);
+}
+
+static int
+failed(struct turn_reply *r, const struct event *e)
+{
+    struct response p;
+    int result = take_response(r, e->response, &p);
+    r->has_failed = true;
+    return result < 0 ? result : take_foot(r, &p);
+}
+
+static const struct {
+    const char *type;
+    int (*take)(struct turn_reply *r, const struct event *e);
+} kinds[] = {
+    { "response.output_text.delta", text_delta },
+    { "response.function_call_arguments.delta", call_delta },
+    { "response.reasoning_summary_text.delta", summary_delta },
+    { "response.reasoning_text.delta", thought_delta },
+    { "response.refusal.delta", refusal_delta },
+    { "response.custom_tool_call_input.delta", call_delta },
+    { "response.mcp_call_arguments.delta", call_delta },
+    { "response.output_text.done", text_done },
+    { "response.function_call_arguments.done", call_done },
+    { "response.reasoning_summary_text.done", summary_done },
+    { "response.reasoning_text.done", thought_done },
+    { "response.refusal.done", refusal_done },
+    { "response.custom_tool_call_input.done", call_done },
+    { "response.mcp_call_arguments.done", call_done },
+    { "response.output_item.added", item_added },
+    { "response.output_item.done", item_done },
+    { "response.created", begun },
+    { "response.completed", ended },
+    { "response.incomplete", ended },
+    { "response.failed", failed },
+};
+
+static int
+take_event(struct turn_reply *r, struct view data)
+{
+    struct event e = { 0 };
+    struct view error = { 0 }, refusal = { 0 };
+    const struct turn_field wanted[] = {
+        { "type", &e.type },           { "output_index", &e.index },
+        { "content_index", &e.part },  { "summary_index", &e.summary },
+        { "delta", &e.delta },         { "text", &e.text },
+        { "arguments", &e.arguments }, { "input", &e.input },
+        { "item", &e.item },           { "response", &e.response },
+        { "error", &error },           { "refusal", &refusal },
+    };
+    if (!turn_fields(data, wanted, sizeof(wanted) / sizeof(wanted[0])))
+        return turn_reply_malformed(r, data);
+    if (refusal.n)
+        e.text = refusal;
+    if (turn_is(e.type, "error"))
+        return turn_reply_error(r, turn_is_there(error) ? error : data);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (turn_is(e.type, kinds[i].type))
+            return kinds[i].take(r, &e);
+    return 0;
+}
+
+/* -- replies in one piece -- */
+
+/* The parts of an item, as if each were told with its end. */
+static int
+take_parts(struct turn_reply *r, struct view parts, bool is_thought)
+{
+    for (;;) {
+        struct event e = { 0 };
+        struct view refusal = { 0 };
+        const struct turn_field wanted[] = { { "text", &e.text },
+                                             { "refusal", &refusal } };
+        if (!turn_known_next(&parts, wanted, 2))
+            return 0;
+        if (refusal.n)
+            e.text = refusal;
+        int result = is_thought ? thought_done(r, &e) : text_done(r, &e);
+        if (result < 0)
+            return result;
+    }
+}
+
+static int
+take_output(struct turn_reply *r, struct view object)
+{
+    struct item i;
+    take_item(object, &i);
+    if (ends_in(i.type, "_call"))
+        return end_call(r, (struct view){ 0 }, object, &i);
+    bool is_thought = turn_is(i.type, "reasoning");
+    int result = is_thought ? take_parts(r, i.summary, true) : 0;
+    return result < 0 ? result : take_parts(r, i.content, is_thought);
+}
+
+static int
+take_body(struct turn_reply *r, struct view json)
+{
+    struct response p;
+    struct view one, type = { 0 }, object = { 0 };
+    const struct turn_field wanted[] = { { "type", &type }, { "object", &object } };
+    (void)turn_known_fields(json, wanted, 2);
+    if (turn_is(type, "error"))
+        return turn_reply_error(r, json);
+    int result = take_response(r, json, &p);
+    while (result >= 0 && turn_next(&p.output, &one))
+        result = take_output(r, one);
+    if (result >= 0)
+        result = take_foot(r, &p);
+    r->has_failed |= turn_is(p.status, "failed");
+    bool is_response = turn_is(object, "response") && !r->has_failed;
+    return result < 0 || !is_response ? result : turn_reply_whole(r);
+}
+
+const struct turn_reply_api turn_reply_openai_responses = { TURN_API_OPENAI_RESPONSES,
+                                                            is_mine, take_event,
+                                                            take_body };
