@@ -265,7 +265,9 @@ take_chunk(struct turn_reply *r, struct view object)
 static int
 finish(struct turn_reply *r)
 {
-    int result = r->has_failed ? 0 : turn_reply_usage(r, r->last, true);
+    int result = turn_block_end_all(r, r->has_failed);
+    if (result >= 0 && !r->has_failed)
+        result = turn_reply_usage(r, r->last, true);
     return result < 0 ? result : turn_reply_whole(r);
 }
 

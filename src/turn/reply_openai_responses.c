@@ -319,6 +319,8 @@ ended(struct turn_reply *r, const struct event *e)
     struct response p;
     int result = take_response(r, e->response, &p);
     if (result >= 0)
+        result = turn_block_end_all(r, r->has_failed);
+    if (result >= 0)
         result = take_foot(r, &p);
     return result < 0 ? result : turn_reply_whole(r);
 }
