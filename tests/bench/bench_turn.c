@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_turn.c -- how fast an agent's stream is decoded: `name value unit`, one line
- * each.
+ * bench_turn.c -- how fast an agent's stream is decoded, and a model API's replies:
+ * `name value unit`, one line each.
  *
  * Next to it in the same run, in turns, CPU time, medians: `jq -c .` on the same file,
- * and memchr() for the newlines as a lower bound. The streams are made here: one as
- * agents write it with whole messages, one of the small lines that tell pieces, one in
- * Chinese, one of a few very long lines. `--feed NAME BYTES` decodes one of them once,
- * for callgrind.
+ * jansson on each line of it, and memchr() for the newlines as a lower bound. The streams
+ * are made here: one as agents write it with whole messages, one of the small lines that
+ * tell pieces, one in Chinese, one of a few very long lines; "api", the events of
+ * streamed messages (SSE), small pieces of texts and of a tool's arguments; "chat", such
+ * chunks of the Chat Completions API. `--feed NAME BYTES` decodes one of them once, for
+ * callgrind.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +21,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include "base/file.h"
 #include "base/num.h"
 #include "support/measure.h"
 #include "support/rng.h"
 #include "turn/decoder.h"
+#include "turn/reply.h"
 
 enum {
     ROUNDS = 5,
@@ -151,13 +156,88 @@ make(const char *name, size_t bytes, struct buf *out)
     }
 }
 
+/* -- replies -- */
+
+/* An event as the API writes it. */
+static void
+put_event(struct buf *out, const char *type)
+{
+    buf_printf(out, "event: %s\ndata: {\"type\":\"%s\"", type, type);
+}
+
+static void
+put_delta(struct buf *out, struct maker *m, unsigned index, const char *kind)
+{
+    put_event(out, "content_block_delta");
+    buf_printf(out, ",\"index\":%u,\"delta\":{\"type\":\"%s\":\"", index, kind);
+    put_text(out, m, 1);
+    buf_puts(out, "\"}");
+    buf_puts(out, &"       }\n\n"[rng_below(&m->rng, 8)]); /* as it pads its lines */
+}
+
+static void
+put_block(struct buf *out, struct maker *m, unsigned index, const char *begin,
+          const char *kind)
+{
+    put_event(out, "content_block_start");
+    buf_printf(out, ",\"index\":%u,\"content_block\":%s}\n\n", index, begin);
+    for (int i = 0; i < 100; i++)
+        put_delta(out, m, index, kind);
+    put_event(out, "content_block_stop");
+    buf_printf(out, ",\"index\":%u}\n\n", index);
+}
+
+static void
+make_replies(size_t bytes, struct buf *out)
+{
+    struct maker m = { 1, code, sizeof(code) / sizeof(code[0]) };
+    out->ceiling = 2 * bytes + ((size_t)64 << 20);
+    put_event(out, "message_start");
+    buf_printf(
+        out,
+        ",\"message\":{\"id\":\"msg_01\",\"type\":\"message\",\"role\":\"assistant\","
+        "\"model\":\"claude-opus-4-8\",\"content\":[],\"stop_reason\":null," USAGE
+        "}}\n\n",
+        7U);
+    for (unsigned n = 0; out->n < bytes && !out->failed; n += 2) {
+        put_block(out, &m, n, "{\"type\":\"text\",\"text\":\"\"}", "text_delta\",\"text");
+        put_block(
+            out, &m, n + 1,
+            "{\"type\":\"tool_use\",\"id\":\"toolu_1\",\"name\":\"Edit\",\"input\":{}}",
+            "input_json_delta\",\"partial_json");
+    }
+    put_event(out, "message_delta");
+    buf_puts(out,
+             ",\"delta\":{\"stop_reason\":\"end_turn\",\"stop_sequence\":null},\"usage\":"
+             "{\"output_tokens\":4711}}\n\n");
+    put_event(out, "message_stop");
+    buf_puts(out, "}\n\n");
+}
+
+static void
+make_chunks(size_t bytes, struct buf *out)
+{
+    struct maker m = { 1, code, sizeof(code) / sizeof(code[0]) };
+    out->ceiling = 2 * bytes + ((size_t)64 << 20);
+    for (unsigned n = 0; out->n < bytes && !out->failed; n++) {
+        buf_puts(out,
+                 "data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\","
+                 "\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{");
+        buf_puts(out, n % 200 ? "\"content\":\"" : "\"reasoning_content\":\"");
+        put_text(out, &m, 1);
+        buf_puts(out,
+                 "\"},\"logprobs\":null,\"finish_reason\":null}],\"usage\":null}\n\n");
+    }
+    buf_puts(out, "data: [DONE]\n\n");
+}
+
 /* -- the contenders -- */
 
 static int
 count(void *ctx, const struct turn_event *e)
 {
     *(size_t *)ctx += e->text.n + 1;
-    return 0;
+    return e->type == TURN_WARNING ? -EINVAL : 0; /* what is made here is good */
 }
 
 static double
@@ -170,10 +250,72 @@ decode_s(struct view bytes)
         exit(1);
     for (size_t at = 0; at < bytes.n; at += PIECE) {
         size_t n = bytes.n - at < PIECE ? bytes.n - at : PIECE;
-        turn_decoder_feed(d, (struct view){ bytes.p + at, n }, count, &sum);
+        if (turn_decoder_feed(d, (struct view){ bytes.p + at, n }, count, &sum) < 0)
+            exit(1);
     }
     turn_decoder_end(d, count, &sum);
     turn_decoder_free(d);
+    return sum ? measure_cpu_s() - before : 0;
+}
+
+static double
+reply_s(struct view bytes)
+{
+    struct turn_reply *r;
+    size_t sum = 0;
+    double before = measure_cpu_s();
+    if (turn_reply_new(&r, TURN_API_AUTO) < 0)
+        exit(1);
+    for (size_t at = 0; at < bytes.n; at += PIECE) {
+        size_t n = bytes.n - at < PIECE ? bytes.n - at : PIECE;
+        if (turn_reply_feed(r, (struct view){ bytes.p + at, n }, count, &sum) < 0)
+            exit(1);
+    }
+    turn_reply_end(r, count, &sum);
+    if (!turn_reply_facts(r).is_whole)
+        exit(1);
+    turn_reply_free(r);
+    return sum ? measure_cpu_s() - before : 0;
+}
+
+static int
+count_data(void *ctx, const struct turn_sse_event *e)
+{
+    *(size_t *)ctx += e->data.n;
+    return 0;
+}
+
+/* The events of the stream alone. */
+static double
+sse_s(struct view bytes)
+{
+    struct turn_sse s = { 0 };
+    size_t sum = 0;
+    double before = measure_cpu_s();
+    for (size_t at = 0; at < bytes.n; at += PIECE) {
+        size_t n = bytes.n - at < PIECE ? bytes.n - at : PIECE;
+        turn_sse_feed(&s, (struct view){ bytes.p + at, n }, count_data, &sum);
+    }
+    turn_sse_release(&s);
+    return sum ? measure_cpu_s() - before : 0;
+}
+
+/* Each line, or each event's data, made a tree of jansson's. */
+static double
+jansson_s(struct view bytes, const char *head)
+{
+    size_t skip = strlen(head), sum = 0;
+    double before = measure_cpu_s();
+    for (const uint8_t *p = bytes.p, *end = p + bytes.n; p < end;) {
+        const uint8_t *newline = memchr(p, '\n', (size_t)(end - p));
+        size_t n = (size_t)((newline ? newline : end) - p);
+        json_t *one = n > skip && !memcmp(p, head, skip)
+                          ? json_loadb((const char *)p + skip, n - skip, 0, NULL)
+                          : NULL;
+        sum += one != NULL;
+        json_decref(one);
+        p += n + 1;
+    }
     return sum ? measure_cpu_s() - before : 0;
 }
 
@@ -229,7 +371,7 @@ measure(const char *stream, size_t size, bool with_jq)
 {
     AUTO(buf) out = { 0 };
     char path[] = "/tmp/bench_turn.XXXXXX";
-    double ours[ROUNDS], bound[ROUNDS], jq[JQ_ROUNDS];
+    double ours[ROUNDS], bound[ROUNDS], trees[ROUNDS], jq[JQ_ROUNDS];
     size_t jqs = 0;
     make(stream, size, &out);
     struct view bytes = { out.p, out.n };
@@ -239,6 +381,7 @@ measure(const char *stream, size_t size, bool with_jq)
     for (size_t i = 0; i < ROUNDS; i++) {
         ours[i] = decode_s(bytes);
         bound[i] = newlines_s(bytes);
+        trees[i] = jansson_s(bytes, "");
         double s = fd >= 0 && with_jq && i < JQ_ROUNDS ? jq_s(path) : -1;
         if (s > 0)
             jq[jqs++] = s;
@@ -249,8 +392,28 @@ measure(const char *stream, size_t size, bool with_jq)
     }
     line(stream, "decode", mb_per_s(bytes, ours, ROUNDS));
     line(stream, "memchr", mb_per_s(bytes, bound, ROUNDS));
+    line(stream, "jansson", mb_per_s(bytes, trees, ROUNDS));
     if (jqs)
         line(stream, "jq -c", mb_per_s(bytes, jq, jqs));
+}
+
+static void
+measure_replies(const char *name, void (*make_all)(size_t bytes, struct buf *out))
+{
+    AUTO(buf) out = { 0 };
+    double ours[ROUNDS], events[ROUNDS], bound[ROUNDS], trees[ROUNDS];
+    make_all(SMALL_BYTES, &out);
+    struct view bytes = { out.p, out.n };
+    for (size_t i = 0; i < ROUNDS; i++) {
+        ours[i] = reply_s(bytes);
+        events[i] = sse_s(bytes);
+        bound[i] = newlines_s(bytes);
+        trees[i] = jansson_s(bytes, "data: ");
+    }
+    line(name, "reply", mb_per_s(bytes, ours, ROUNDS));
+    line(name, "events alone", mb_per_s(bytes, events, ROUNDS));
+    line(name, "memchr", mb_per_s(bytes, bound, ROUNDS));
+    line(name, "jansson", mb_per_s(bytes, trees, ROUNDS));
 }
 
 int
@@ -262,13 +425,19 @@ main(int argc, char **argv)
         struct view text = { (const uint8_t *)argv[3], strlen(argv[3]) };
         if (num_parse(text, SIZE_MAX / 4, &n) < 0)
             return 2;
-        make(argv[2], n, &out);
-        decode_s((struct view){ out.p, out.n });
+        bool is_api = !strcmp(argv[2], "api"), is_chat = !strcmp(argv[2], "chat");
+        is_api    ? make_replies(n, &out)
+        : is_chat ? make_chunks(n, &out)
+                  : make(argv[2], n, &out);
+        struct view bytes = { out.p, out.n };
+        (void)(is_api || is_chat ? reply_s(bytes) : decode_s(bytes));
         return 0;
     }
     measure("agent", BYTES, true);
     measure("pieces", SMALL_BYTES, true);
     measure("chinese", SMALL_BYTES, true);
     measure("long lines", SMALL_BYTES, true);
+    measure_replies("api", make_replies);
+    measure_replies("chat", make_chunks);
     return 0;
 }
