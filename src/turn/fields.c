@@ -15,10 +15,18 @@ wanted(const struct turn_field *fields, size_t count, const uint8_t *key, size_t
     return NULL;
 }
 
+/* A value that was not found is no address. */
+static struct json_in
+over(struct view v)
+{
+    const uint8_t *p = v.n ? v.p : (const uint8_t *)"";
+    return (struct json_in){ .p = p, .end = p + v.n };
+}
+
 bool
 turn_fields(struct view object, const struct turn_field *fields, size_t count)
 {
-    struct json_in in = { .p = object.p, .end = object.p + object.n };
+    struct json_in in = over(object);
     bool is_first = true;
     if (!json_in_take(&in, '{'))
         return false;
@@ -67,14 +75,14 @@ take_known(struct json_in *in, const struct turn_field *fields, size_t count)
 bool
 turn_known_fields(struct view object, const struct turn_field *fields, size_t count)
 {
-    struct json_in in = { .p = object.p, .end = object.p + object.n };
+    struct json_in in = over(object);
     return take_known(&in, fields, count);
 }
 
 bool
 turn_known_next(struct view *rest, const struct turn_field *fields, size_t count)
 {
-    struct json_in in = { .p = rest->p, .end = rest->p + rest->n };
+    struct json_in in = over(*rest);
     if (!json_in_take(&in, '[') && !json_in_take(&in, ','))
         return false;
     uint8_t first = json_in_peek(&in);
@@ -91,7 +99,7 @@ turn_known_next(struct view *rest, const struct turn_field *fields, size_t count
 bool
 turn_next(struct view *rest, struct view *ret_element)
 {
-    struct json_in in = { .p = rest->p, .end = rest->p + rest->n };
+    struct json_in in = over(*rest);
     if (!json_in_take(&in, '[') && !json_in_take(&in, ','))
         return false;
     if (json_in_peek(&in) == ']')
@@ -107,7 +115,7 @@ turn_next(struct view *rest, struct view *ret_element)
 bool
 turn_str(struct view value, struct buf *out)
 {
-    struct json_in in = { .p = value.p, .end = value.p + value.n };
+    struct json_in in = over(value);
     return json_in_peek(&in) == '"' && json_in_str(&in, out);
 }
 
