@@ -325,8 +325,9 @@ is_plain_delta(struct view data, struct buf *out, uint64_t *ret_key,
     if (i == 3 || !take_text(&in, out, ret_text))
         return false;
     *ret_type = kinds[i].type;
-    return json_in_take(&in, '}') && json_in_take(&in, '}') && !json_in_peek(&in) &&
-           in.p == in.end;
+    bool is_closed = json_in_take(&in, '}');
+    is_closed = is_closed && json_in_take(&in, '}');
+    return is_closed && !json_in_peek(&in) && in.p == in.end;
 }
 
 /* -- replies -- */

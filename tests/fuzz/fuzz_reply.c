@@ -30,8 +30,6 @@ check_ceilings(const struct turn_reply *r)
     for (size_t i = 0; i < r->open; i++)
         held += r->blocks[i].said.n;
     CHECK(held == r->held && held <= r->max);
-    for (size_t i = r->open; i < TURN_REPLY_BLOCKS; i++)
-        CHECK(!r->blocks[i].said.n && !r->blocks[i].id.n && !r->blocks[i].proof.n);
 }
 
 static void
@@ -62,6 +60,8 @@ end(struct turn_reply *r, struct buf *out)
 {
     CHECK(turn_reply_end(r, show, out) == 0);
     CHECK(!r->open && !r->held);
+    for (size_t i = 0; i < TURN_REPLY_BLOCKS; i++)
+        CHECK(!r->blocks[i].said.n && !r->blocks[i].id.n && !r->blocks[i].proof.n);
     turn_reply_free(r);
 }
 
@@ -130,8 +130,16 @@ check_ways(struct view in)
     feed_all(r, (struct view){ other.p, other.n }, (struct view){ 0 }, &two);
     end(r, &two);
     /* A warning, or a result, shows the blank itself. */
-    if (!one.n || !memmem(one.p, one.n, head, sizeof(head) - 1))
+    if (!one.n || (!memmem(one.p, one.n, head, sizeof(head) - 1) &&
+                   !memmem(one.p, one.n, "malformed JSON", 14)))
         CHECK(is_same(&one, &two));
+}
+
+static int
+show_whole(void *ctx, const struct turn_event *e)
+{
+    CHECK(!e->is_partial);
+    return show(ctx, e);
 }
 
 static void
@@ -139,9 +147,8 @@ check_body(enum turn_api api, struct view in)
 {
     AUTO(buf) out = { 0 };
     struct turn_reply *r = begin(api, TURN_REPLY_MAX);
-    CHECK(turn_reply_body(r, in, show, &out) == 0);
+    CHECK(turn_reply_body(r, in, show_whole, &out) == 0);
     check_ceilings(r);
-    CHECK(!out.n || !memmem(out.p, out.n, "\ntext partial", 13));
     end(r, &out);
 }
 
