@@ -92,7 +92,6 @@ static int
 tell_malformed(struct turn_decoder *d, struct view text, size_t lost)
 {
     struct turn_event e = turn_event(TURN_WARNING);
-    buf_clear(&d->scratch);
     int r = turn_malformed(text, lost, &d->scratch);
     e.text = (struct view){ d->scratch.p, d->scratch.n };
     return r < 0 ? r : tell(d, &e);

@@ -85,9 +85,9 @@ int
 turn_reply_malformed(struct turn_reply *r, struct view data)
 {
     struct turn_event e = turn_event(TURN_WARNING);
-    turn_malformed(data, 0, &r->text[3]);
+    int failed = turn_malformed(data, 0, &r->text[3]);
     e.text = view_of(&r->text[3]);
-    return turn_reply_tell(r, &e);
+    return failed < 0 ? failed : turn_reply_tell(r, &e);
 }
 
 int

@@ -50,6 +50,7 @@ turn_malformed(struct view text, size_t lost, struct buf *out)
         shown.n = MALFORMED_BYTES;
         shown.n = turn_lines_whole(shown);
     }
+    buf_clear(out);
     buf_puts(out, "malformed JSON: ");
     buf_append(out, shown.p, shown.n);
     if (text.n - shown.n + lost)

@@ -22,8 +22,8 @@ bool turn_usage_raise(struct turn_usage *u, struct turn_usage told);
 /* Where an input counts those of the cache too. */
 void turn_take_off(uint64_t *tokens, uint64_t of_cache);
 
-/* Appends "malformed JSON: …", with the beginning of the line; lost: so many bytes behind
- * it were not kept. */
+/* "malformed JSON: …", with the beginning of the line, into out, which is cleared first;
+ * lost: so many bytes behind it were not kept. */
 int turn_malformed(struct view text, size_t lost, struct buf *out);
 
 void turn_state_init(struct turn_state *s);
