@@ -184,6 +184,7 @@ enum change { SAME, GROWN, OTHER };
 static int
 look(struct history *h, struct history_sources *files, enum change *ret)
 {
+    bool is_stream = turn_history_is_stream(h->reader);
     *ret = SAME;
     for (size_t i = 0; i < h->sources.count; i++) {
         struct history_source *s = &h->sources.list[i];
@@ -199,7 +200,7 @@ look(struct history *h, struct history_sources *files, enum change *ret)
         r = history_source_open(s, h->err);
         if (r < 0 && r != -ESTALE)
             return r;
-        bool is_grown = !r && s->file.offset == offset && !s->is_document &&
+        bool is_grown = !r && s->file.offset == offset && !s->is_document && !is_stream &&
                         (!known || !offset || history_source_is_same(s));
         if (!is_grown) {
             *ret = OTHER;

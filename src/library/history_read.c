@@ -261,6 +261,8 @@ history_read_lines(struct history *h)
     }
     if (!r && error)
         r = err_code(h->err, error, "cannot import '%s'", h->from->path);
+    if (!r)
+        r = turn_history_end(h->reader);
     int closed = close_sources(h);
     return r < 0 ? r : closed == ERR_DAMAGED ? 0 : closed;
 }

@@ -178,34 +178,6 @@ on_line(void *ctx, struct view line, size_t lost)
 
 /* -- the decoder -- */
 
-/* What was said in pieces and never whole. */
-static int
-tell_said(struct turn_decoder *d, enum turn_type type, const struct buf *parent,
-          const struct buf *message, struct buf *said)
-{
-    if (!said->n)
-        return 0;
-    struct turn_event e = turn_event(type);
-    e.was_cut_off = true;
-    e.id = (struct view){ message->p, message->n };
-    if (parent)
-        e.parent = (struct view){ parent->p, parent->n };
-    e.text = (struct view){ said->p, said->n };
-    return tell(d, &e);
-}
-
-static int
-tell_all_said(struct turn_decoder *d)
-{
-    struct turn_state *s = &d->s;
-    int r = tell_said(d, s->said_type, NULL, &s->message, &s->said);
-    for (size_t i = 0; i < TURN_LANES && r >= 0; i++) {
-        struct turn_lane *lane = &s->lanes[i];
-        r = tell_said(d, lane->said_type, &lane->parent, &lane->message, &lane->said);
-    }
-    return r;
-}
-
 static void
 begin_anew(struct turn_decoder *d)
 {
@@ -277,7 +249,7 @@ turn_decoder_end(struct turn_decoder *d, turn_event_fn fn, void *ctx)
     d->to = (struct turn_sink){ fn, ctx };
     int r = turn_lines_end(&d->lines, on_line, d);
     if (r >= 0)
-        r = tell_all_said(d);
+        r = turn_state_end(&d->s, &d->to);
     begin_anew(d);
     return r;
 }

@@ -109,7 +109,12 @@ history_set_time(struct turn_history *h, struct view timestamp)
 bool
 history_learn(struct turn_history *h, struct buf *fact, struct view raw)
 {
-    struct view text = turn_text(raw, &h->scratch);
+    return history_learn_text(fact, turn_text(raw, &h->scratch));
+}
+
+bool
+history_learn_text(struct buf *fact, struct view text)
+{
     if (!text.n || text.n > FACT_MAX || memchr(text.p, 0, text.n) ||
         (fact->n == text.n && !memcmp(fact->p, text.p, text.n)))
         return false;
@@ -235,7 +240,8 @@ static bool
 is_known(void *ctx, struct view object)
 {
     const struct turn_history *h = ctx;
-    return h->format->is_mine(object);
+    return history_stream_agent(object) == h->opt.agent ||
+           (h->format && h->format->is_mine(object));
 }
 
 static int
@@ -276,7 +282,10 @@ turn_history_line(struct turn_history *h, struct view side, struct view line)
         drop_long_scratch(h);
         r = is_silent ? 0 : tell_malformed(h, before);
         if (r >= 0 && is_more)
+            r = history_stream_line(h, object);
+        if (!r && is_more && h->format)
             r = h->format->decode(h, object);
+        r = r > 0 ? 0 : r;
     }
     return r;
 }
@@ -307,8 +316,12 @@ turn_history_guess(struct view beginning)
         struct view line = { rest.p, end ? (size_t)(end - rest.p) : rest.n };
         if (line.n >= 3 && !memcmp(line.p, "\xef\xbb\xbf", 3))
             line = (struct view){ line.p + 3, line.n - 3 };
+        bool is_whole = turn_history_is_whole(line);
+        enum turn_agent stream = is_whole ? history_stream_agent(line) : TURN_AUTO;
+        if (stream != TURN_AUTO)
+            return stream;
         for (size_t i = 0; i < FORMATS; i++)
-            if (turn_history_is_whole(line) && formats[i]->is_mine(line))
+            if (is_whole && formats[i]->is_mine(line))
                 return formats[i]->agent;
         rest = (struct view){ line.p + line.n,
                               rest.n - (size_t)(line.p + line.n - rest.p) };
@@ -331,7 +344,7 @@ turn_history_new(struct turn_history **ret, const struct turn_history_options *o
     for (size_t i = 0; i < FORMATS; i++)
         if (formats[i]->agent == opt->agent)
             h->format = formats[i];
-    if (!h->format) {
+    if (!h->format && opt->agent != TURN_OPENCODE) {
         free(h);
         return -EINVAL;
     }

@@ -3,9 +3,10 @@
  * history.h -- what an agent keeps of its sessions, line by line, as events.
  *
  * Pure. Claude Code's transcripts (and Entire's, which are the same), Codex's rollouts,
- * Gemini's chats. A session may have several files: number 0 is its own, the others are
- * its sub-agents'. What the lines give does not depend on where the reading was
- * interrupted: all that a later line needs of those before can be saved, and loaded.
+ * Gemini's chats; and the streams that agents print (decoder.h), where they were kept. A
+ * session may have several files: number 0 is its own, the others are its sub-agents'.
+ * What the lines give does not depend on where the reading was interrupted: all that a
+ * later line needs of those before can be saved, and loaded.
  *
  * Such a conversation is a tree: who goes back and asks otherwise begins another branch.
  * Events come in the order of the lines, and TURN_BRANCH tells where one goes on behind
@@ -57,6 +58,11 @@ enum turn_agent turn_history_guess(struct view beginning);
 /* A line without its newline, or a whole document; empty ones are nothing. side: the call
  * in which the agent of this file works; empty: it is the session's own file. */
 int turn_history_line(struct turn_history *h, struct view side, struct view line);
+/* All lines were told. */
+int turn_history_end(struct turn_history *h);
+/* It is what an agent has printed (decoder.h), kept in a file. Such a one cannot be gone
+ * on with: it is read from its beginning again. */
+bool turn_history_is_stream(const struct turn_history *h);
 /* Appends the "timestamp" of a line that is whole, or a lower bound; 0: it has none. */
 uint64_t turn_history_stamp(struct view line);
 /* Is it one whole object? Then it may be taken although no newline is behind it yet. */

@@ -16,6 +16,7 @@ struct turn_history {
     struct turn_history_tree tree;
     struct turn_sink sink;
     struct buf side, scratch;
+    bool is_stream; /* what was printed, not what is kept */
     struct buf
         told; /* hashes of what was told, and may be told again: the format's own */
     struct buf marks; /* places to which a line may go back: the format's own */
@@ -41,6 +42,7 @@ void history_trouble(struct turn_history *h, enum turn_history_trouble what);
 void history_set_time(struct turn_history *h, struct view timestamp);
 /* A fact from a raw value; true: it is another than before. */
 bool history_learn(struct turn_history *h, struct buf *fact, struct view raw);
+bool history_learn_text(struct buf *fact, struct view text);
 /* A TURN_SESSION of the facts. */
 int history_session(struct turn_history *h);
 /* What follows goes on behind that event. */
@@ -61,5 +63,12 @@ int history_mark(struct turn_history *h, uint64_t hash);
 bool history_marked(const struct turn_history *h, uint64_t hash, uint64_t *ret_from);
 /* … of the last but n - 1 of all marks. */
 bool history_marked_before(const struct turn_history *h, uint64_t n, uint64_t *ret_from);
+
+/* -- history_stream.c -- */
+
+/* TURN_AUTO: it is of none. */
+enum turn_agent history_stream_agent(struct view object);
+/* 1: it was of its agent's stream, and has been told. 0: it is not. */
+int history_stream_line(struct turn_history *h, struct view object);
 
 #endif

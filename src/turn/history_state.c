@@ -60,6 +60,7 @@ turn_history_save(const struct turn_history *h, struct buf *out)
     for (size_t i = 0; i < TEXTS; i++)
         parts_put(out, (struct view){ texts[i]->p, texts[i]->n });
     parts_put_u64(out, h->s.has_spoken);
+    parts_put_u64(out, h->is_stream);
     parts_put_u64(out, h->tree.tip);
     return parts_put(out, (struct view){ h->tree.nodes.p, h->tree.nodes.n });
 }
@@ -86,7 +87,7 @@ turn_history_load(struct turn_history *h, struct view saved)
 {
     struct buf *texts[TEXTS];
     struct view part, rest = saved;
-    uint64_t has_spoken, tip;
+    uint64_t has_spoken, is_stream, tip;
     if (!parts_take(&rest, &part) || part.n != magic.n ||
         memcmp(part.p, magic.p, magic.n) != 0 || !load_numbers(h, &rest))
         return ERR_DAMAGED;
@@ -98,9 +99,11 @@ turn_history_load(struct turn_history *h, struct view saved)
         if (buf_append(texts[i], part.p, part.n) < 0)
             return texts[i]->failed;
     }
-    if (!parts_take_u64(&rest, &has_spoken) || !parts_take_u64(&rest, &tip) ||
-        !parts_take(&rest, &part) || rest.n || tip > UINT32_MAX)
+    if (!parts_take_u64(&rest, &has_spoken) || !parts_take_u64(&rest, &is_stream) ||
+        !parts_take_u64(&rest, &tip) || !parts_take(&rest, &part) || rest.n ||
+        tip > UINT32_MAX)
         return ERR_DAMAGED;
     h->s.has_spoken = has_spoken;
+    h->is_stream = is_stream;
     return turn_tree_load(&h->tree, part, (uint32_t)tip);
 }

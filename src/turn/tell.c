@@ -114,6 +114,32 @@ turn_state_release(struct turn_state *s)
         buf_release(&s->text[i]);
 }
 
+static int
+tell_said(const struct turn_sink *to, enum turn_type type, const struct buf *parent,
+          const struct buf *message, const struct buf *said)
+{
+    if (!said->n)
+        return 0;
+    struct turn_event e = turn_event(type);
+    e.was_cut_off = true;
+    e.id = (struct view){ message->p, message->n };
+    if (parent)
+        e.parent = (struct view){ parent->p, parent->n };
+    e.text = (struct view){ said->p, said->n };
+    return to->fn(to->ctx, &e);
+}
+
+int
+turn_state_end(struct turn_state *s, const struct turn_sink *to)
+{
+    int r = tell_said(to, s->said_type, NULL, &s->message, &s->said);
+    for (size_t i = 0; i < TURN_LANES && r >= 0; i++) {
+        struct turn_lane *lane = &s->lanes[i];
+        r = tell_said(to, lane->said_type, &lane->parent, &lane->message, &lane->said);
+    }
+    return r;
+}
+
 /* -- tool calls: the two lengths, then the id and the name -- */
 
 struct call {

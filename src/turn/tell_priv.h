@@ -28,6 +28,8 @@ int turn_malformed(struct view text, size_t lost, struct buf *out);
 
 void turn_state_init(struct turn_state *s);
 void turn_state_release(struct turn_state *s);
+/* Nothing follows: what was said in pieces and never whole. */
+int turn_state_end(struct turn_state *s, const struct turn_sink *to);
 
 /* -- tool calls that are open, in s->calls -- */
 
