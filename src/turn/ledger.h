@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ledger.h -- what a session has used, by message, model and day.
+ *
+ * Pure. The sum of all rows is what turn_totals_usage() says of the same events, and so
+ * are their calls: each event gives what it has changed of the total to the row of its
+ * message, its model and its day. What a DONE adds goes with the last message of its span
+ * (those since the DONE before); what it takes away is taken from that span.
+ *
+ * A message is known by a hash of its id where that is unique in the world, so that
+ * sessions that repeat each other's messages can tell.
+ */
+#ifndef TURN_LEDGER_H
+#define TURN_LEDGER_H
+
+#include "turn/totals.h"
+
+enum {
+    TURN_LEDGER_ID_MIN = 16,        /* bytes; shorter ids are not unique */
+    TURN_LEDGER_ROWS_MAX = 1 << 18, /* what comes later counts in the last one */
+};
+
+/* How far what is told of a message can be believed. */
+enum turn_trust {
+    TURN_TRUST_LEAST, /* its final count was not told: a lower bound */
+    TURN_TRUST_FINAL,
+    TURN_TRUST_DONE, /* a DONE has told the truth of its span */
+};
+
+struct turn_ledger_row {
+    uint64_t message; /* 0: of those without a unique id, all in one */
+    enum turn_trust trust;
+    struct view model;       /* empty: not told */
+    uint32_t day;            /* since 1970, UTC; 0: not known */
+    struct turn_usage usage; /* TURN_UNKNOWN each: never told */
+    uint64_t calls;
+    uint64_t open; /* of these, that are a lower bound */
+};
+
+/* Zeroed it is ready for use. */
+struct turn_ledger {
+    struct turn_totals totals;
+    /* private: */
+    struct buf models, rows, slots, span;
+    size_t model; /* the session's, now */
+    size_t last,
+        main;        /* rows of the span's last message, + 1; and outside of sub-agents */
+    uint32_t number; /* of the span */
+};
+
+int turn_ledger_add(struct turn_ledger *l, const struct turn_event *e, uint64_t ts_ns);
+/* An error (< 0) that it returns ends the walk and is returned. */
+typedef int (*turn_ledger_fn)(void *ctx, const struct turn_ledger_row *row);
+int turn_ledger_each(const struct turn_ledger *l, turn_ledger_fn fn, void *ctx);
+void turn_ledger_release(struct turn_ledger *l);
+
+#endif
