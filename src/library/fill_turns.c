@@ -10,11 +10,10 @@
 
 #include "library/fill_priv.h"
 #include "library/turns.h"
+#include "turn/ledger.h"
 #include "turn/show.h"
-#include "turn/totals.h"
 
 enum {
-    MODELS_MAX = 16,           /* a session's others count as its last one */
     ROWS_MAX = 1 << 20,        /* events that have a row */
     TEXT_MAX = 1 << 30,        /* bytes of text, in a session … */
     EVENT_TEXT_MAX = 64 << 20, /* … and of one event, as it is shown */
@@ -29,17 +28,11 @@ struct call {
     char tool[LABEL_TOOL_MAX];
 };
 
-struct model {
-    struct buf name;
-    struct turn_totals totals;
-};
-
 struct turns {
     struct fill *f;
-    struct model models[MODELS_MAX];
-    size_t count, current; /* of the models */
-    size_t text_bytes;     /* so far */
-    bool has_failed;       /* the library, not the file */
+    struct turn_ledger ledger;
+    size_t text_bytes; /* so far */
+    bool has_failed;   /* the library, not the file */
     struct buf shown, masked;
     struct buf name, call;
     struct buf calls; /* struct call, the last CALLS_MAX, in a ring … */
@@ -49,10 +42,7 @@ struct turns {
 static void
 turns_release(struct turns *t)
 {
-    for (size_t i = 0; i < MODELS_MAX; i++) {
-        buf_release(&t->models[i].name);
-        turn_totals_release(&t->models[i].totals);
-    }
+    turn_ledger_release(&t->ledger);
     buf_release(&t->shown);
     buf_release(&t->masked);
     buf_release(&t->name);
@@ -66,58 +56,49 @@ cannot_keep(struct turns *t, int r)
     return err_code(t->f->err, r, "cannot keep what the agent did");
 }
 
-/* -- by model -- */
-
-static bool
-is_same(struct view a, const struct buf *b)
-{
-    return a.n == b->n && !memcmp(a.p, b->p, a.n);
-}
+/* -- usage -- */
 
 static int
-choose_model(struct turns *t, struct view name)
+count_usage(struct turns *t, const struct turn_event *e, const struct turn_stamp *at)
 {
-    size_t i = 0;
-    while (i < t->count && !is_same(name, &t->models[i].name))
-        i++;
-    if (i == MODELS_MAX)
-        return 0;
-    t->current = i;
-    if (i < t->count)
-        return 0;
-    t->count++;
-    return redact_text(t->f->redact, name.p, name.n, &t->models[i].name);
+    struct turn_event own = *e;
+    buf_clear(&t->name);
+    int r = redact_text(t->f->redact, e->model.p, e->model.n, &t->name);
+    if (r < 0)
+        return r;
+    own.model = (struct view){ t->name.p, t->name.n };
+    return turn_ledger_add(&t->ledger, &own, at->ts_ns);
 }
 
+/* A turn_ledger_fn. */
 static int
-count_usage(struct turns *t, const struct turn_event *e)
+put_message(void *ctx, const struct turn_ledger_row *row)
 {
-    int r = 0;
-    if (e->type == TURN_SESSION && e->model.n)
-        r = choose_model(t, e->model);
-    else if (!t->count)
-        r = choose_model(t, (struct view){ (const uint8_t *)"", 0 });
-    return r < 0 ? r : turn_totals_add(&t->models[t->current].totals, e);
+    struct turns *t = ctx;
+    buf_clear(&t->name);
+    int r = buf_append(&t->name, row->model.p, row->model.n);
+    if (r < 0)
+        return cannot_keep(t, r);
+    const struct store_message m = {
+        .message = row->message,
+        .trust = row->trust,
+        .model = buf_str(&t->name),
+        .day = row->day,
+        .input_tokens = row->usage.input_tokens,
+        .output_tokens = row->usage.output_tokens,
+        .cache_creation_tokens = row->usage.cache_creation_tokens,
+        .cache_read_tokens = row->usage.cache_read_tokens,
+        .calls = row->calls,
+        .open_calls = row->open,
+    };
+    return store_message_put(t->f->s, t->f->key, &m, t->f->err);
 }
 
 static int
 put_usage(struct turns *t)
 {
-    int r = 0;
-    for (size_t i = 0; !r && i < t->count; i++) {
-        struct turn_totals *totals = &t->models[i].totals;
-        struct turn_usage u = turn_totals_usage(totals);
-        const struct store_usage row = {
-            .model = buf_str(&t->models[i].name),
-            .input_tokens = u.input_tokens,
-            .output_tokens = u.output_tokens,
-            .cache_creation_tokens = u.cache_creation_tokens,
-            .cache_read_tokens = u.cache_read_tokens,
-            .calls = totals->calls,
-        };
-        r = totals->is_known ? store_usage_put(t->f->s, t->f->key, &row, t->f->err) : 0;
-    }
-    return r;
+    int r = turn_ledger_each(&t->ledger, put_message, t);
+    return r < 0 ? r : store_messages_settle(t->f->s, t->f->key, t->f->err);
 }
 
 /* -- rows -- */
@@ -265,7 +246,7 @@ take_turn(void *ctx, const struct turn_event *e, const struct turn_stamp *at,
           uint64_t number)
 {
     struct turns *t = ctx;
-    int r = count_usage(t, e);
+    int r = count_usage(t, e, at);
     if (r < 0)
         r = cannot_keep(t, r);
     t->f->done.turns = number;

@@ -5,6 +5,7 @@
 
 #include "store/columns_priv.h"
 #include "store/store_priv.h"
+#include "store/usage_priv.h"
 
 #define RANGE " BETWEEN ?1 << 20 AND (?1 << 20) + 1048575"
 #define SESSION_FITS                                   \
@@ -60,12 +61,45 @@ static const char *const texts[QUERY_COUNT] = {
         " text_bytes, failed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     [QUERY_TURNS_MOVE] = "UPDATE turns SET key = ?2 WHERE key = ?1",
     [QUERY_TURNS_DELETE] = "DELETE FROM turns WHERE key = ?1",
-    [QUERY_USAGE_PUT] =
-        "INSERT OR REPLACE INTO usage (key, model, input_tokens, output_tokens,"
-        " cache_creation_tokens, cache_read_tokens, calls)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [QUERY_MESSAGE_PUT] =
+        "INSERT INTO messages (key, message, model, day, trust, counts, " STORE_TOKENS
+        ") VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9, ?10, ?11)",
+    [QUERY_MESSAGES_MOVE] = "UPDATE messages SET key = ?2 WHERE key = ?1",
+    [QUERY_MESSAGES_DELETE] = "DELETE FROM messages WHERE key = ?1",
+    [QUERY_MESSAGES_COUNT] = "UPDATE messages AS m SET counts = 1 WHERE key = ?1"
+                             " AND (message = 0 OR key = " STORE_OWNER ")",
+    [QUERY_MESSAGES_LOSERS] = "SELECT DISTINCT o.key FROM messages AS m"
+                              " CROSS JOIN messages AS o ON o.message = m.message"
+                              " WHERE m.key = ?1 AND m.message <> 0 AND m.counts"
+                              " AND o.key <> ?1 AND o.message <> 0 AND o.counts",
+    [QUERY_MESSAGES_LOSE] = "UPDATE messages SET counts = 0 WHERE key = ?2"
+                            " AND message IN " STORE_ITS_MESSAGES,
+    [QUERY_MESSAGES_HEIRS] = "SELECT DISTINCT " STORE_HEIR " FROM messages AS m"
+                             " WHERE m.key = ?1 AND m.message <> 0 AND m.counts",
+    [QUERY_MESSAGES_INHERIT] = "UPDATE messages AS m SET counts = 1 WHERE key = ?2"
+                               " AND message IN " STORE_ITS_MESSAGES
+                               " AND key = " STORE_HEIR,
+    [QUERY_MESSAGES_REPEATED] = "SELECT count(DISTINCT message) FROM messages"
+                                " WHERE key = ?1 AND NOT counts",
+    [QUERY_USAGE_MAKE] = "INSERT INTO usage (key, model, day, " STORE_TOKENS
+                         ") SELECT key, model, day" STORE_SUMS
+                         " FROM messages AS u WHERE key = ?1 AND counts"
+                         " GROUP BY key, model, day",
     [QUERY_USAGE_MOVE] = "UPDATE usage SET key = ?2 WHERE key = ?1",
     [QUERY_USAGE_DELETE] = "DELETE FROM usage WHERE key = ?1",
+    [QUERY_USAGE_BY_DAY] = STORE_USAGE_BY("NULL, u.day, NULL, NULL",
+                                          "u.day, u.model, s.agent", "u.day"),
+    [QUERY_USAGE_BY_MODEL] = STORE_USAGE_BY("u.model, NULL, NULL, NULL",
+                                            "u.model, s.agent", "u.model"),
+    /* As the table lies, so that nothing is sorted. */
+    [QUERY_USAGE_BY_SESSION] = STORE_USAGE_BY("s.id, NULL, s.name, s.started_at_ns",
+                                              "u.key, u.model",
+                                              "u.key DESC, u.model DESC"),
+    [QUERY_USAGE_BY_AGENT] = STORE_USAGE_BY("s.agent, NULL, NULL, NULL",
+                                            "s.agent, u.model", "s.agent"),
+    [QUERY_USAGE_BY_PROJECT] = STORE_USAGE_BY(STORE_PROJECT ", NULL, NULL, NULL",
+                                              STORE_PROJECT ", u.model, s.agent",
+                                              STORE_PROJECT),
     [QUERY_ARTIFACT_PUT] = "INSERT INTO artifacts (key, turn, path, action, ts_ns)"
                            " VALUES (?1, ?2, ?3, ?4, ?5)",
     [QUERY_ARTIFACTS_MOVE] = "UPDATE artifacts SET key = ?2 WHERE key = ?1",

@@ -73,4 +73,28 @@ static const char labels[] = "DELETE FROM pieces;"
                              "DELETE FROM artifacts;"
                              "DELETE FROM sessions;";
 
-const char *const store_schema_steps[] = { first, branches, turns, forks, labels, NULL };
+/* Usage by day, too, and by message, so that those that several sessions have count once.
+ * All is indexed anew. */
+static const char usage[] =
+    "DELETE FROM pieces;"
+    "INSERT INTO words (words) VALUES ('delete-all');"
+    "DELETE FROM moments;"
+    "DELETE FROM turns;"
+    "DELETE FROM artifacts;"
+    "DELETE FROM sessions;"
+    "DROP TABLE usage;"
+    "CREATE TABLE usage ("
+    "  key INTEGER NOT NULL, model TEXT NOT NULL, day INTEGER NOT NULL,"
+    "  input_tokens INTEGER, output_tokens INTEGER, cache_creation_tokens INTEGER,"
+    "  cache_read_tokens INTEGER, calls INTEGER, open_calls INTEGER,"
+    "  PRIMARY KEY (key, model, day)) WITHOUT ROWID;"
+    "CREATE TABLE messages ("
+    "  key INTEGER NOT NULL, message INTEGER NOT NULL, model TEXT NOT NULL,"
+    "  day INTEGER NOT NULL, input_tokens INTEGER, output_tokens INTEGER,"
+    "  cache_creation_tokens INTEGER, cache_read_tokens INTEGER, calls INTEGER,"
+    "  open_calls INTEGER, trust INTEGER NOT NULL, counts INTEGER NOT NULL,"
+    "  PRIMARY KEY (key, message, model, day)) WITHOUT ROWID;"
+    "CREATE INDEX messages_message ON messages (message) WHERE message <> 0;";
+
+const char *const store_schema_steps[] = { first,  branches, turns, forks,
+                                           labels, usage,    NULL };

@@ -268,7 +268,8 @@ static int
 move_rest(struct store *s, int64_t from, int64_t to, struct err *err)
 {
     static const enum store_query queries[] = { QUERY_MOMENTS_MOVE, QUERY_TURNS_MOVE,
-                                                QUERY_USAGE_MOVE, QUERY_ARTIFACTS_MOVE };
+                                                QUERY_USAGE_MOVE, QUERY_MESSAGES_MOVE,
+                                                QUERY_ARTIFACTS_MOVE };
     int r = 0;
     for (size_t i = 0; !r && i < sizeof(queries) / sizeof(queries[0]); i++) {
         sqlite3_stmt *stmt;
@@ -468,8 +469,8 @@ store_briefs_named(struct store *s, const char *name, const char *mask, store_br
     return walk_briefs(s, stmt, fn, ctx, err);
 }
 
-static int
-delete_by_key(struct store *s, enum store_query which, int64_t key, struct err *err)
+int
+store_delete_by_key(struct store *s, enum store_query which, int64_t key, struct err *err)
 {
     sqlite3_stmt *stmt;
     int r = store_query(s, which, &stmt, err);
@@ -480,16 +481,17 @@ int
 store_session_delete(struct store *s, const char *id, struct err *err)
 {
     static const enum store_query queries[] = {
-        QUERY_MOMENTS_DELETE,   QUERY_TURNS_DELETE,  QUERY_USAGE_DELETE,
-        QUERY_ARTIFACTS_DELETE, QUERY_PIECES_DELETE, QUERY_SESSION_DELETE,
+        QUERY_MOMENTS_DELETE,  QUERY_TURNS_DELETE,     QUERY_USAGE_DELETE,
+        QUERY_MESSAGES_DELETE, QUERY_ARTIFACTS_DELETE, QUERY_PIECES_DELETE,
+        QUERY_SESSION_DELETE,
     };
     int64_t key = 0;
     int r = store_key(s, id, &key, err);
     if (r <= 0)
         return r;
-    r = 0;
+    r = store_messages_bequeath(s, key, err);
     for (size_t i = 0; !r && i < sizeof(queries) / sizeof(queries[0]); i++)
-        r = delete_by_key(s, queries[i], key, err);
+        r = store_delete_by_key(s, queries[i], key, err);
     return r;
 }
 

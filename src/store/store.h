@@ -147,19 +147,31 @@ struct store_turn {
     bool has_failed;
 };
 
-/* All three in a change. */
+/* All of these in a change. */
 int store_turn_put(struct store *s, int64_t key, const struct store_turn *t,
                    struct err *err);
 
-/* What a session has used of one model, "" when that is not known; UINT64_MAX each: not
- * known. Over what was there of it. */
-struct store_usage {
-    const char *model;
-    uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens, calls;
+/*
+ * What a session has used of one model on one day for a message, or for all those that
+ * have no id that is unique in the world. Sessions may have the same message: it counts
+ * in the one that can be trusted most with it, of several in the first. So what all have
+ * used is the same in whatever order they come and go.
+ */
+struct store_message {
+    uint64_t message;  /* a hash of its id; 0: of those that have none; they all count */
+    unsigned trust;    /* the higher the better */
+    const char *model; /* "": not known */
+    uint64_t day;      /* since 1970, UTC; 0: not known */
+    /* UINT64_MAX each: not known */
+    uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens;
+    uint64_t calls, open_calls; /* open: of these, that are a lower bound */
 };
 
-int store_usage_put(struct store *s, int64_t key, const struct store_usage *u,
-                    struct err *err);
+/* Each message, model and day once. */
+int store_message_put(struct store *s, int64_t key, const struct store_message *m,
+                      struct err *err);
+/* Behind the last of a session: from here on they count. */
+int store_messages_settle(struct store *s, int64_t key, struct err *err);
 
 /* A file that it has made, changed or removed. */
 struct store_artifact {
@@ -170,6 +182,41 @@ struct store_artifact {
 
 int store_artifact_put(struct store *s, int64_t key, const struct store_artifact *a,
                        struct err *err);
+
+/* -- what it took -- */
+
+enum store_usage_by {
+    STORE_BY_DAY,
+    STORE_BY_MODEL,
+    STORE_BY_SESSION, /* the newest first */
+    STORE_BY_AGENT,
+    STORE_BY_PROJECT, /* the folder above a run's; else where the command ran */
+};
+
+/* Of one group, model and agent. Texts that are not known are NULL. */
+struct store_usage {
+    const char *group, *model, *agent;
+    const char *name; /* by session */
+    uint64_t day, started_at_ns;
+    /* UINT64_MAX each: not known */
+    uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens;
+    uint64_t calls, open_calls;
+};
+
+struct store_usage_filter {
+    const char *id;     /* of one session; NULL: all */
+    uint64_t since_day; /* 0: any */
+};
+
+/* 0 ends the walk, 1 goes on, else an error that is returned. */
+typedef int (*store_usage_fn)(void *ctx, const struct store_usage *row);
+/* All that counts, a row for each group, model and agent; those of a group behind each
+ * other. ERR_MISSING: that session is not indexed. */
+int store_usage(struct store *s, enum store_usage_by by,
+                const struct store_usage_filter *filter, store_usage_fn fn, void *ctx,
+                struct err *err);
+/* How many of a session's messages count in others. */
+int store_repeats(struct store *s, const char *id, uint64_t *ret, struct err *err);
 
 /* -- the text, in pieces of some lines -- */
 

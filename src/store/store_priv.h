@@ -37,9 +37,23 @@ enum store_query {
     QUERY_TURN_PUT,
     QUERY_TURNS_MOVE,
     QUERY_TURNS_DELETE,
-    QUERY_USAGE_PUT,
+    QUERY_MESSAGE_PUT,
+    QUERY_MESSAGES_MOVE,
+    QUERY_MESSAGES_DELETE,
+    QUERY_MESSAGES_COUNT,
+    QUERY_MESSAGES_LOSE,
+    QUERY_MESSAGES_LOSERS,
+    QUERY_MESSAGES_HEIRS,
+    QUERY_MESSAGES_INHERIT,
+    QUERY_MESSAGES_REPEATED,
+    QUERY_USAGE_MAKE,
     QUERY_USAGE_MOVE,
     QUERY_USAGE_DELETE,
+    QUERY_USAGE_BY_DAY,
+    QUERY_USAGE_BY_MODEL,
+    QUERY_USAGE_BY_SESSION,
+    QUERY_USAGE_BY_AGENT,
+    QUERY_USAGE_BY_PROJECT,
     QUERY_ARTIFACT_PUT,
     QUERY_ARTIFACTS_MOVE,
     QUERY_ARTIFACTS_DELETE,
@@ -149,5 +163,12 @@ int store_bad_id(struct store *s, struct err *err);
 int64_t store_key_of_start(uint64_t started_at_ns);
 /* The key of a session that is there: 1; 0: none. */
 int store_key(struct store *s, const char *id, int64_t *ret_key, struct err *err);
+int store_delete_by_key(struct store *s, enum store_query which, int64_t key,
+                        struct err *err);
+
+/* -- usage.c -- */
+
+/* Before a session goes: others count what they have of its messages. */
+int store_messages_bequeath(struct store *s, int64_t key, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* turn.c -- what an agent did: events, usage by model, and the files it has made. */
+/* turn.c -- what an agent did: events, and the files it has made. */
 #include "store/store_priv.h"
 
 static int
@@ -25,24 +25,6 @@ store_turn_put(struct store *s, int64_t key, const struct store_turn *t, struct 
     rc |= bind_text(stmt, 8, t->call);
     rc |= sqlite3_bind_int64(stmt, 9, store_clamp(t->text_bytes));
     rc |= sqlite3_bind_int(stmt, 10, t->has_failed);
-    return store_run(s, stmt, rc, err);
-}
-
-int
-store_usage_put(struct store *s, int64_t key, const struct store_usage *u,
-                struct err *err)
-{
-    sqlite3_stmt *stmt;
-    int r = store_query(s, QUERY_USAGE_PUT, &stmt, err);
-    if (r < 0)
-        return r;
-    int rc = sqlite3_bind_int64(stmt, 1, key);
-    rc |= bind_text(stmt, 2, u->model);
-    rc |= store_bind_u64(stmt, 3, u->input_tokens, UINT64_MAX);
-    rc |= store_bind_u64(stmt, 4, u->output_tokens, UINT64_MAX);
-    rc |= store_bind_u64(stmt, 5, u->cache_creation_tokens, UINT64_MAX);
-    rc |= store_bind_u64(stmt, 6, u->cache_read_tokens, UINT64_MAX);
-    rc |= store_bind_u64(stmt, 7, u->calls, UINT64_MAX);
     return store_run(s, stmt, rc, err);
 }
 

@@ -99,8 +99,12 @@ check_rows(struct store *s, struct err *err)
         { "SELECT count(*) FROM moments WHERE key NOT IN (SELECT key FROM sessions)",
           "it has snapshots of a session that it does not know" },
         { "SELECT count(*) FROM (SELECT key FROM turns UNION SELECT key FROM usage"
-          " UNION SELECT key FROM artifacts) WHERE key NOT IN (SELECT key FROM sessions)",
+          " UNION SELECT key FROM messages UNION SELECT key FROM artifacts) WHERE key "
+          "NOT IN (SELECT key FROM sessions)",
           "it has turns of a session that it does not know" },
+        { "SELECT count(*) FROM (SELECT message FROM messages WHERE counts AND message <>"
+          " 0 GROUP BY message HAVING count(DISTINCT key) > 1)",
+          "it counts a message twice" },
         { "SELECT count(*) FROM sessions WHERE length(id) <> 47 OR id GLOB "
           "'*[^0-9a-f-]*'",
           "a session in it is called what none is called" },

@@ -34,7 +34,10 @@ put_session(struct store *s, unsigned i)
     struct store_piece piece = { .packed = { packed, sizeof(packed) } };
     struct store_moment moment = { .text = { (const uint8_t *)"label", 5 } };
     CHECK(store_session_put(s, &row, &piece.key, NULL) == 0);
+    const struct store_message message = { .message = i % 7, .model = "m", .calls = 1 };
     CHECK(store_moment_put(s, piece.key, &moment, NULL) == 0);
+    CHECK(store_message_put(s, piece.key, &message, NULL) == 0);
+    CHECK(store_messages_settle(s, piece.key, NULL) == 0);
     for (; piece.number < PIECES; piece.number++) {
         int n = snprintf(words, sizeof(words), "616161 %06x %06x", i, piece.number);
         struct view v = { (uint8_t *)words, (size_t)n };
@@ -105,6 +108,14 @@ on_session(void *ctx, const struct store_session *row)
 }
 
 static int
+on_usage(void *ctx, const struct store_usage *row)
+{
+    CHECK(!row->model || strlen(row->model) < base.n);
+    CHECK(++*(unsigned *)ctx <= base.n);
+    return 1;
+}
+
+static int
 on_piece(void *ctx, const struct store_piece *piece)
 {
     uint8_t last = 0;
@@ -164,6 +175,13 @@ ask_all(enum store_mode mode)
     ask(s, "616161", NULL);
     ask(s, "616161 000003", NULL);
     ask(s, "616161", id_of(5));
+    for (int by = STORE_BY_DAY; by <= STORE_BY_PROJECT; by++) {
+        const struct store_usage_filter filter = { .since_day = by == STORE_BY_AGENT };
+        count = 0;
+        check_result(
+            store_usage(s, (enum store_usage_by)by, &filter, on_usage, &count, &err),
+            &err);
+    }
     check_result(store_check(s, &err), &err);
     if (mode == STORE_WRITE)
         change(s);

@@ -244,6 +244,30 @@ an_older_one_is_brought_up_to_date_by_a_writer(void **state)
     store_close(s);
 }
 
+static void
+one_whose_usage_has_no_days_is_indexed_anew(void **state)
+{
+    (void)state;
+    AUTO(buf) ids = { 0 };
+    make_library(2);
+    run_sql("DROP TABLE usage; DROP TABLE messages; CREATE TABLE usage (key INTEGER NOT"
+            " NULL, model TEXT NOT NULL, input_tokens INTEGER, output_tokens INTEGER,"
+            " cache_creation_tokens INTEGER, cache_read_tokens INTEGER, calls INTEGER,"
+            " PRIMARY KEY (key, model)) WITHOUT ROWID; PRAGMA user_version = 5");
+    assert_opens_as(STORE_READ, ERR_MISSING, "older");
+    struct store *s = store_kit_open(STORE_WRITE);
+    store_kit_must(store_ids(s, &ids, NULL));
+    assert_int_equal(ids.n, 0);
+    const struct store_message message = { .message = 1, .model = "m", .day = 7 };
+    store_kit_must(store_begin(s, NULL));
+    int64_t key = store_kit_fill(s, 3, STORE_KIT_START, 1);
+    store_kit_must(store_message_put(s, key, &message, NULL));
+    store_kit_must(store_messages_settle(s, key, NULL));
+    store_kit_must(store_commit(s, NULL));
+    store_kit_must(store_check(s, NULL));
+    store_close(s);
+}
+
 /* One of version 2 takes what is new. Its pieces have no labels: all that was in it is to
  * be indexed anew. */
 static void
@@ -253,11 +277,12 @@ one_without_turns_gets_them(void **state)
     int64_t n = 0;
     AUTO(buf) ids = { 0 };
     make_library(2);
-    run_sql("DROP TABLE turns; DROP TABLE usage; DROP TABLE artifacts;"
-            "ALTER TABLE sessions DROP COLUMN project;"
-            "ALTER TABLE sessions DROP COLUMN iterations;"
-            "ALTER TABLE sessions DROP COLUMN turns;"
-            "ALTER TABLE sessions DROP COLUMN fork_turn; PRAGMA user_version = 2");
+    run_sql(
+        "DROP TABLE turns; DROP TABLE usage; DROP TABLE messages; DROP TABLE artifacts;"
+        "ALTER TABLE sessions DROP COLUMN project;"
+        "ALTER TABLE sessions DROP COLUMN iterations;"
+        "ALTER TABLE sessions DROP COLUMN turns;"
+        "ALTER TABLE sessions DROP COLUMN fork_turn; PRAGMA user_version = 2");
     assert_opens_as(STORE_READ, ERR_MISSING, "older");
     struct store *s = store_kit_open(STORE_WRITE);
     const struct store_turn turn = { .number = 1, .type = "text" };
@@ -817,6 +842,7 @@ main(void)
         KIT_IN_DIR(a_newer_one_is_refused_and_kept),
         KIT_IN_DIR(an_older_one_is_brought_up_to_date_by_a_writer),
         KIT_IN_DIR(one_without_turns_gets_them),
+        KIT_IN_DIR(one_whose_usage_has_no_days_is_indexed_anew),
         KIT_IN_DIR(steps_are_taken_once_all_or_none),
         KIT_IN_DIR(many_bring_it_up_to_date_at_once),
         KIT_IN_DIR(a_log_beside_no_library_is_not_taken_for_the_new_ones),

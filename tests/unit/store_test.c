@@ -86,12 +86,12 @@ put_turns(struct store *s, int64_t key)
     const struct store_turn call = { .number = 1, .type = "tool_call", .name = "Write" };
     const struct store_turn made = { .number = 2, .type = "artifact" };
     const struct store_artifact file = { .turn = 2, .path = "a.c", .action = "created" };
-    struct store_usage used = { "m", 1, 2, 3, 4, 5 };
+    const struct store_message used = { .model = "m", .calls = 1 };
     store_kit_must(store_turn_put(s, key, &call, NULL));
     store_kit_must(store_turn_put(s, key, &made, NULL));
     store_kit_must(store_artifact_put(s, key, &file, NULL));
-    for (int i = 0; i < 2; i++, used.calls++) /* the second over the first */
-        store_kit_must(store_usage_put(s, key, &used, NULL));
+    store_kit_must(store_message_put(s, key, &used, NULL));
+    store_kit_must(store_messages_settle(s, key, NULL));
 }
 
 /* store_check() finds what hangs on no session. */
