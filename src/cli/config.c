@@ -10,14 +10,22 @@
 #include "base/file.h"
 
 int
-cli_config_read(char ret_path[PATH_MAX], struct buf *ret, struct err *err)
+cli_config_path(const char *name, char ret[PATH_MAX])
 {
     const char *base = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     bool has_base = base && *base == '/';
     if (!has_base && (!home || !*home))
         return 0;
-    snprintf(ret_path, PATH_MAX, has_base ? "%s/ahr/config" : "%s/.config/ahr/config",
-             has_base ? base : home);
+    snprintf(ret, PATH_MAX, has_base ? "%s/ahr/%s" : "%s/.config/ahr/%s",
+             has_base ? base : home, name);
+    return 1;
+}
+
+int
+cli_config_read(char ret_path[PATH_MAX], struct buf *ret, struct err *err)
+{
+    if (!cli_config_path("config", ret_path))
+        return 0;
     ret->ceiling = 1 << 20;
     int r = file_slurp(ret_path, ret);
     if (r == -ENOENT || r == -ENOTDIR || r == -EACCES)

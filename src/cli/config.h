@@ -10,6 +10,8 @@
 
 #include "base/buf.h"
 
+/* Where the user's file of that name would be. 1; 0: nowhere. */
+int cli_config_path(const char *name, char ret[PATH_MAX]);
 /* All of it, with its NUL, and where it is. 1; 0: there is none, or it is not for us. */
 int cli_config_read(char ret_path[PATH_MAX], struct buf *ret, struct err *err);
 /* One line, which is cut up. 1; 0: there is nothing in it; ERR_USAGE. */

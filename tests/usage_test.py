@@ -1,0 +1,321 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""usage_test.py -- what agents have used: each message once, whatever comes and goes, and what that costs.
+
+usage: usage_test.py AHR
+"""
+
+import itertools
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support.on_pty import OnPty
+from support.real_runs import Runs
+from support.tap import run, test
+
+AHR = sys.argv[1]
+FIELDS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+BIG, SMALL = "claude-opus-4-5-20251101", "claude-haiku-4-5-20251001"
+PRICES = f"claude-opus-4-5 5 25 6.25 0.50\n{SMALL} 1 5 1.25 0.10\n"
+
+
+# -- streams as Claude Code writes them --
+
+def told(n_in, n_out, made=0, read=0):
+    return dict(zip(FIELDS, (n_in, n_out, made, read)))
+
+
+def begin(model=BIG, session="s"):
+    return {"type": "system", "subtype": "init", "session_id": session, "model": model, "cwd": "/"}
+
+
+def said(ident, usage, *, model=BIG, stop=None, inside=None, text="x"):
+    """A line of a message; a message may have several."""
+    return {"type": "assistant", "parent_tool_use_id": inside, "session_id": "s",
+            "message": {"id": ident, "type": "message", "role": "assistant", "model": model, "stop_reason": stop,
+                        "content": [{"type": "text", "text": text}], "usage": usage}}
+
+
+def piece(ident, usage, stop):
+    """A message in pieces: its beginning, and the delta that tells its final count (stop None: it breaks off)."""
+    start = {"id": ident, "type": "message", "role": "assistant", "model": BIG, "content": [],
+             "stop_reason": None, "usage": told(usage["input_tokens"], 1)}
+    events = [{"type": "message_start", "message": start}]
+    if stop:
+        events += [{"type": "message_delta", "delta": {"stop_reason": stop}, "usage": usage}, {"type": "message_stop"}]
+    return [{"type": "stream_event", "parent_tool_use_id": None, "session_id": "s", "event": e} for e in events]
+
+
+def result(usage):
+    return {"type": "result", "subtype": "success", "is_error": False, "duration_ms": 5, "num_turns": 1,
+            "session_id": "s", "result": "done", "total_cost_usd": 0.1, "usage": usage}
+
+
+def unique(n):
+    return f"msg_01Uniq{n:018d}"
+
+
+class Used(Runs):
+    """Runs of streams in one project, and what was used by them."""
+
+    def stream(self, name, *lines, options=()):
+        path = self.dir / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        self.ok("run", "-q", "--agent", "claude", "--name", name, *options, "--", "cat", path)
+        return name
+
+    def used(self, *args, index=True):
+        if index:
+            self.ok("index", "--all")
+        return json.loads(self.ok("usage", "--json", *args))
+
+    def by(self, what, *args):
+        """Input and output tokens of each row."""
+        rows = self.used("--by", what, *args)["rows"]
+        return {row["name" if what == "session" else what]: (row["input_tokens"], row["output_tokens"]) for row in rows}
+
+    def total(self, *args):
+        total = self.used(*args)["total"]
+        return tuple(total[field] for field in FIELDS)
+
+    def costs(self, text):
+        path = self.dir / "prices"
+        path.write_text(text)
+        return ("--prices", path)
+
+
+def three(a):
+    """A message on three lines, one in pieces, one of a sub-agent; all with their final counts."""
+    usage = told(100, 7, 20, 30)
+    return a.stream("three", begin(), said(unique(1), told(100, 1, 20, 30)), said(unique(1), told(100, 1, 20, 30)),
+                    said(unique(1), usage, stop="tool_use"), *piece(unique(2), told(200, 11), "end_turn"),
+                    said(unique(3), told(50, 5), model=SMALL, stop="end_turn", inside="toolu_1"))
+
+
+# -- tests --
+
+@test
+def a_message_counts_once_with_the_model_that_said_it():
+    with Used(AHR) as a:
+        three(a)
+        assert a.total() == (350, 23, 20, 30)
+        assert a.by("model") == {BIG: (300, 18), SMALL: (50, 5)}
+        assert a.used()["total"]["calls"] == 3
+
+
+@test
+def every_grouping_has_the_same_sum():
+    with Used(AHR) as a:
+        three(a)
+        a.stream("four", begin(), said(unique(4), told(1, 2, 3, 4), stop="end_turn"))
+        whole = a.used()["total"]
+        for what in ("day", "model", "session", "agent", "project"):
+            told_by = a.used("--by", what)
+            assert told_by["by"] == what
+            assert told_by["total"] == whole, what
+            for field in (*FIELDS, "calls"):
+                assert sum(row[field] for row in told_by["rows"]) == whole[field], (what, field)
+        assert a.by("session") == {"four": (1, 2), "three": (350, 23)}
+        assert a.by("agent") == {"claude": (351, 25)}
+        assert a.by("project") == {str(a.project): (351, 25)}
+        (day,) = a.by("day")
+        assert day == a.json("list")[0]["started_at"][:10], day
+
+
+@test
+def the_end_of_an_answer_is_the_truth():
+    with Used(AHR) as a:
+        a.stream("one", begin(), said(unique(1), told(10, 1)), said(unique(2), told(20, 1)), result(told(31, 500, 2, 0)),
+                 said(unique(5), told(7, 3), stop="end_turn"))
+        assert a.total() == (38, 503, 2, 0)
+        assert a.by("model") == {BIG: (38, 503)}
+        assert a.used()["total"]["is_lower_bound"] is False
+
+
+@test
+def a_message_that_breaks_off_is_marked_as_a_lower_bound():
+    with Used(AHR) as a:
+        three(a)
+        a.stream("torn", begin(), *piece(unique(9), told(400, 99), None))
+        rows = {row["name"]: row for row in a.used("--by", "session")["rows"]}
+        assert (rows["torn"]["is_lower_bound"], rows["three"]["is_lower_bound"]) == (True, False)
+        assert rows["torn"]["output_tokens"] == 1
+        assert a.used()["total"]["is_lower_bound"] is True
+        table = a.ok("usage", "--by", "session").decode()
+        (torn,) = [line for line in table.splitlines() if line.startswith("torn")]
+        assert "≥1" in torn, table
+        (whole,) = [line for line in table.splitlines() if line.startswith("three")]
+        assert "≥" not in whole, table
+
+
+def histories(a):
+    """A conversation, its copy that went on, the same once more as a run saw it, and another one."""
+    old = [said(unique(i), told(100, 10), stop="end_turn") for i in range(3)]
+    a.stream("first", begin(), *old)
+    a.stream("copy", begin(), *old, said(unique(7), told(1000, 100), stop="end_turn"))
+    a.stream("seen", begin(), *[said(unique(i), told(100, 1)) for i in range(3)], result(told(300, 30)))
+    a.stream("other", begin(), said(unique(8), told(5, 5), stop="end_turn"), said("msg_1", told(5, 5), stop="end_turn"),
+             said("", told(5, 5), stop="end_turn"))
+
+
+@test
+def sessions_that_repeat_messages_count_them_once():
+    with Used(AHR) as a:
+        histories(a)
+        assert a.total() == (1315, 145, 0, 0)
+        assert a.by("session") == {"other": (15, 15), "seen": (300, 30), "copy": (1000, 100)}
+        assert all(a.json("show", name)["usage"]["input_tokens"] == n
+                   for name, n in (("first", 300), ("copy", 1300), ("seen", 300)))
+        said_of = a.run("usage", "first").stderr.decode()
+        assert "3 messages of it are in another session, too" in said_of, said_of
+
+
+@test
+def short_ids_are_never_taken_for_the_same():
+    with Used(AHR) as a:
+        for name in ("one", "two"):
+            a.stream(name, begin(), said("msg_0006", told(10, 1), stop="end_turn"))
+        assert a.total() == (20, 2, 0, 0)
+
+
+@test
+def what_is_deleted_is_counted_by_those_who_have_it_too():
+    with Used(AHR) as a:
+        histories(a)
+        a.ok("index", "--all")
+        wanted = [("seen", (1315, 145)), ("first", (1315, 145)), ("copy", (15, 15)), ("other", (None, None))]
+        for name, total in wanted:
+            a.ok("delete", "--yes", name)
+            assert a.total()[:2] == total, name
+
+
+@test
+def the_order_of_indexing_does_not_matter():
+    with Used(AHR) as a:
+        histories(a)
+        ids = [one["id"] for one in a.json("list")]
+        a.ok("index", "--all")
+        wanted = [a.used("--by", what) for what in ("session", "day", "model")]
+        for order in itertools.permutations(ids):
+            for old in a.home.glob("library.db*"):
+                old.unlink()
+            for ident in order:
+                a.ok("index", ident)
+            assert [a.used("--by", what, index=False) for what in ("session", "day", "model")] == wanted, order
+        for again in (*ids, *reversed(ids)):
+            a.ok("index", again)
+            assert a.used("--by", "session", index=False) == wanted[0], again
+        a.ok("reindex")
+        assert a.used("--by", "session", index=False) == wanted[0]
+
+
+@test
+def costs_are_exact_and_by_the_users_prices():
+    with Used(AHR) as a:
+        three(a)
+        rows = a.used("--by", "model", *a.costs(PRICES))["rows"]
+        assert {row["model"]: row["cost_usd"] for row in rows} == {
+            BIG: (300 * 5 + 18 * 25 + 20 * 6.25 + 30 * 0.5) / 1e6, SMALL: (50 * 1 + 5 * 5) / 1e6}
+        config = a.dir / "home/.config/ahr"
+        config.mkdir(parents=True)
+        (config / "prices").write_text("claude-opus-4-5 1000 0 0 0\n")
+        (big,) = [row for row in a.used("--by", "model")["rows"] if row["model"] == BIG]
+        assert big["cost_usd"] == 0.3, big
+        (big,) = [row for row in a.used("--by", "model", *a.costs(PRICES))["rows"] if row["model"] == BIG]
+        assert big["cost_usd"] == 0.00209, big
+        (config / "prices").write_text("# mine\nclaude-opus-4-5 1000 0 0\n")
+        why = a.fails(2, "usage")
+        assert "prices:2: " in why, why
+
+
+@test
+def a_model_without_a_price_has_tokens_and_no_cost():
+    with Used(AHR) as a:
+        three(a)
+        a.stream("new", begin("nobody-knows"), said(unique(6), told(9, 9), model="nobody-knows", stop="end_turn"))
+        rows = {row["model"]: row for row in a.used("--by", "model", *a.costs(PRICES))["rows"]}
+        new = rows["nobody-knows"]
+        assert (new["input_tokens"], new["cost_usd"], new["known_cost_usd"]) == (9, None, 0)
+        (day,) = a.used(*a.costs(PRICES))["rows"]
+        assert day["cost_usd"] is None
+        assert day["known_cost_usd"] == rows[BIG]["known_cost_usd" if rows[BIG]["cost_usd"] is None else "cost_usd"] + \
+            rows[SMALL]["cost_usd"], day
+
+
+@test
+def what_was_not_told_is_not_zero():
+    with Used(AHR) as a:
+        a.stream("some", begin(), said(unique(1), {"input_tokens": 0, "output_tokens": 4}, stop="end_turn"))
+        total = a.used()["total"]
+        assert (total["input_tokens"], total["output_tokens"], total["cache_read_input_tokens"]) == (0, 4, None)
+        assert a.ok("usage").decode().split()[1:5] == ["0", "4", "-", "-"]
+        a.stream("none", begin())
+        assert a.total("none") == (None, None, None, None)
+        assert "no tokens" in a.run("usage", "none").stderr.decode()
+
+
+@test
+def vendors_get_their_own_numbers():
+    with Used(AHR) as a:
+        three(a)
+        stream = a.dir / "codex.jsonl"
+        stream.write_text("\n".join(json.dumps(line) for line in (
+            {"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"},
+            {"type": "turn.completed", "usage": {"input_tokens": 3300, "cached_input_tokens": 300,
+                                                 "cache_write_input_tokens": 0, "output_tokens": 66}})) + "\n")
+        a.ok("run", "-q", "--agent", "codex", "--name", "codex", "--", "cat", stream)
+        codex = {"input_tokens": 3300, "cached_input_tokens": 300, "output_tokens": 66}
+        of_codex = a.used("codex")["total"]
+        assert of_codex["vendor"] == {"codex": codex}
+        assert (of_codex["input_tokens"], of_codex["cache_read_input_tokens"]) == (3000, 300)
+        assert a.used()["total"]["vendor"] == {"codex": codex, "claude": dict(zip(FIELDS, (350, 23, 20, 30)))}
+
+
+@test
+def one_session_is_told_by_model_and_days_can_be_left_out():
+    with Used(AHR) as a:
+        three(a)
+        a.stream("other", begin(), said(unique(8), told(5, 5), stop="end_turn"))
+        one = a.used("three")
+        assert (one["by"], len(one["rows"])) == ("model", 2)
+        assert a.used("three", "--by", "day")["total"]["input_tokens"] == 350
+        assert a.used("--since", "2d")["total"]["input_tokens"] == 355
+        later = a.used("--since", "2248-01-01")
+        assert (later["rows"], later["total"]["input_tokens"]) == ([], None)
+        a.fails(3, "usage", "nobody")
+        a.fails(2, "usage", "three", "other")
+        a.fails(2, "usage", "--by", "moon")
+
+
+@test
+def what_is_not_indexed_is_told():
+    with Used(AHR) as a:
+        three(a)
+        done = a.run("usage", "--json")
+        assert json.loads(done.stdout)["rows"] == []
+        assert "1 session is not indexed yet" in done.stderr.decode(), done.stderr
+        assert "ahr index" in a.fails(3, "usage", "three")
+        assert a.run("usage", "--json", "three", env={"AHR_UPKEEP": "auto"}).returncode == 0
+        assert a.total() == (350, 23, 20, 30)
+
+
+@test
+def a_terminal_of_any_width_shows_bars_and_no_line_too_long():
+    with Used(AHR) as a:
+        three(a)
+        a.stream("large", begin(), said(unique(8), told(123456789, 98765432, 0, 9876543210), stop="end_turn"))
+        a.ok("index", "--all")
+        for cols in (30, 60, 80, 120, 200):
+            with OnPty([a.binary, "usage", "--by", "session"], cols=cols, env={**a.env, "NO_COLOR": "1"},
+                       cwd=a.project) as p:
+                assert p.finish() == 0
+                lines = p.bytes.decode().splitlines()
+            assert all(len(line) <= cols for line in lines), (cols, lines)
+            assert lines[0].startswith("SESSION") and lines[-1].startswith("total"), lines
+            assert "\x1b" not in "".join(lines)
+            assert ("█" in "".join(lines)) == (cols >= 80), (cols, lines)
+
+
+run()
