@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """bench_library.py -- what it costs to find sessions again; prints `name value unit` lines.
 
-usage: bench_library.py BUILD [--quick] [PART ...]; parts: index, list, search, filters, largest, start.
+usage: bench_library.py BUILD [--quick] [PART ...]; parts: index, list, usage, search, filters, largest, start.
 
 One generated library of 10,000 sessions and 1 GB of text serves all parts: recordings of terminals, and as many
 runs with their conversations; the same text lies beside it in plain files, for peers. Each figure is of a process from its start to its end, its output to /dev/null.
@@ -147,6 +147,23 @@ def look(b):
     line("list / bare readdir", median[f"list, of {count} (< 30)"] / median["bare readdir by ls -U"], "x")
 
 
+def usage(b):
+    """All that was used, of which some stands in two sessions."""
+    lib = library(b)
+    count = b.size["sessions"]
+    total = json.loads(subprocess.run([b.ahr, "usage", "--json"], env=lib.env, check=True,
+                                      stdout=subprocess.PIPE).stdout)["total"]
+    runs = count // 2
+    if total["calls"] != runs * 60 - count // 4 * 20:
+        sys.exit(f"usage counts {total['calls']} messages of {runs} runs")
+    groups = ("day", "model", "session", "agent", "project")
+    contenders = {f"usage --by {what}, of {count} (< 50)": [b.ahr, "usage", "--by", what] for what in groups}
+    contenders["usage --json"] = [b.ahr, "usage", "--json"]
+    contenders["usage of one (< 10)"] = [b.ahr, "usage", sorted(os.listdir(lib.home / "sessions"))[1]]
+    for name, ms in take_turns(b, contenders, lib.env).items():
+        line(name, ms, "ms")
+
+
 def hits(b, lib, query):
     found = subprocess.run([b.ahr, "search", "--json", "--limit", str(HITS), query], env=lib.env, check=True,
                            capture_output=True).stdout
@@ -233,7 +250,7 @@ def start(b):
         line(f"{what}, large / empty (1)", median["large"] / median["empty"], "x")
 
 
-PARTS = {"index": index, "list": look, "search": search, "filters": filters, "largest": largest, "start": start}
+PARTS = {"index": index, "list": look, "usage": usage, "search": search, "filters": filters, "largest": largest, "start": start}
 
 if __name__ == "__main__":
     main(sys.argv[1:], PARTS, __doc__, QUICK if "--quick" in sys.argv else FULL)

@@ -165,6 +165,28 @@ put_event(struct session *one, const struct turn_event *e)
         flush(one);
 }
 
+/* Each second run goes on with the messages of the one before it, and then has its own.
+ */
+static void
+put_usage(struct session *one, uint64_t number)
+{
+    static const char *const models[] = { "claude-opus-4-5", "claude-haiku-4-5",
+                                          "claude-sonnet-4-5" };
+    for (uint64_t i = 0; i < 60; i++) {
+        char id[40];
+        const char *model = models[i % 8 == 7 ? 1 : number % 3 ? 0 : 2];
+        struct turn_event e = turn_event(TURN_USAGE);
+        uint64_t of = number % 4 == 3 && i < 20 ? number - 2 : number;
+        int n = snprintf(id, sizeof(id), "msg_01Made%08u%012u", (unsigned)of,
+                         (unsigned)i);
+        e.id = (struct view){ (const uint8_t *)id, (size_t)n };
+        e.model = (struct view){ (const uint8_t *)model, strlen(model) };
+        e.is_final = true;
+        e.usage = (struct turn_usage){ 10 + i, 300 + of % 100, 2000, 50000 + of };
+        put_event(one, &e);
+    }
+}
+
 /* By turns: the user, the assistant, and some calls of a tool, which say the most. */
 static void
 end_turn(struct session *one)
@@ -230,10 +252,12 @@ put_text(struct session *one, uint64_t number, uint64_t count, uint64_t bytes)
         const char *colour = some_line(&one->line, &s);
         put_line(one, colour);
     }
-    if (one->turns)
+    if (one->turns) {
         end_turn(one);
-    else
+        put_usage(one, number);
+    } else {
         flush(one);
+    }
 }
 
 static int
