@@ -30,6 +30,7 @@ struct fill {
     struct said *said; /* lines that its turns have shown */
     struct buf held;   /* lines of its recording that wait for their turns … */
     size_t held_at;    /* … from here on */
+    bool is_history;   /* of an agent's own: what it keeps beside is not searched */
 };
 
 int fill_begin(struct fill *f, struct store *s, int64_t key, struct redact *redact,

@@ -214,8 +214,10 @@ show(struct turns *t, const struct turn_event *e, const struct turn_show *opt)
 }
 
 static bool
-has_text(const struct turn_event *e)
+has_text(const struct turns *t, const struct turn_event *e)
 {
+    if (e->type == TURN_OTHER && t->f->is_history)
+        return false;
     return e->type != TURN_USAGE && e->type != TURN_EXIT; /* they have columns */
 }
 
@@ -226,11 +228,11 @@ put_text(struct turns *t, const struct turn_event *e, const struct turn_stamp *a
     static const struct turn_show whole = { .is_verbose = true, .is_whole = true };
     struct label label = { .type = e->type, .role = turn_role_of(e) };
     int r = find_tool(t, e, &label.tool);
-    if (!r && has_text(e))
+    if (!r && has_text(t, e))
         r = show(t, e, &whole);
     if (r < 0 && r != ERR_LIMIT)
         return cannot_keep(t, r);
-    if (r == ERR_LIMIT || !has_text(e) || t->shown.n > TEXT_MAX - t->text_bytes)
+    if (r == ERR_LIMIT || !has_text(t, e) || t->shown.n > TEXT_MAX - t->text_bytes)
         return 0;
     t->text_bytes += t->shown.n;
     for (uint8_t *p = t->shown.p;
@@ -296,7 +298,7 @@ take_shown(void *ctx, const struct turn_event *e, const struct turn_stamp *at,
 {
     struct turns *t = ctx;
     (void)at, (void)number;
-    int r = has_text(e) ? add_shown(t, e, true) : 0;
+    int r = has_text(t, e) ? add_shown(t, e, true) : 0;
     return r || e->type != TURN_SESSION ? r : add_shown(t, e, false);
 }
 

@@ -27,12 +27,18 @@ library_db_path(const char *home, struct buf *ret)
 
 /* -- what there is to know of it -- */
 
-/* Its events are beside its recording: of a run, and of an agent's history. */
+/* Made of an agent's own; else `import` is a recording. */
+static bool
+is_history(const struct store_session *row)
+{
+    return row->kind && !strcmp(row->kind, "import") && row->agent;
+}
+
+/* Its events are beside its recording. */
 static bool
 is_run(const struct store_session *row)
 {
-    return row->kind && (!strcmp(row->kind, "stream") ||
-                         (!strcmp(row->kind, "import") && row->agent));
+    return row->kind && (!strcmp(row->kind, "stream") || is_history(row));
 }
 
 struct known {
@@ -158,6 +164,7 @@ put_text(struct store *s, int64_t key, struct known *k, struct redact *redact,
 {
     AUTO(fill) f = { 0 };
     int r = fill_begin(&f, s, key, redact, err);
+    f.is_history = is_history(&k->session.facts);
     if (!r && is_run(&k->session.facts))
         r = put_run(&f, k, err);
     else if (!r)
