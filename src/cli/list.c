@@ -125,6 +125,14 @@ put_run(struct listing *l, const struct store_session *f)
     cli_table_put(&l->table, buf_str(&l->cell), 0);
 }
 
+/* The command; of what an agent has kept, where that is always the same, its task. */
+static const char *
+what(const struct store_session *f)
+{
+    bool is_history = f->kind && f->agent && !strcmp(f->kind, "import");
+    return is_history && f->task ? f->task : f->command;
+}
+
 /* A cli_list_tree_fn. */
 static int
 put_row(void *ctx, const struct library_session *s, const char *branch)
@@ -139,7 +147,7 @@ put_row(void *ctx, const struct library_session *s, const char *branch)
     cli_size(&l->cell, s->facts.size_bytes);
     cli_table_put(&l->table, buf_str(&l->cell), 0);
     put_run(l, &s->facts);
-    cli_table_put(&l->table, s->facts.command, 0);
+    cli_table_put(&l->table, what(&s->facts), 0);
     return cli_table_flush(&l->table, false, l->err);
 }
 

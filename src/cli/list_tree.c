@@ -13,7 +13,7 @@ enum {
 
 /* Texts are places in `texts`; NONE: none. */
 struct row {
-    uint32_t id, name, status, command, parent, kind, agent;
+    uint32_t id, name, status, command, task, parent, kind, agent;
     uint64_t started_at_ns, ended_at_ns, size_bytes;
     uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens;
     enum library_place place;
@@ -68,6 +68,7 @@ cli_list_tree_add(struct cli_list_tree *t, const struct library_session *s)
         .name = keep_text(t, f->name),
         .status = keep_text(t, f->status),
         .command = keep_text(t, f->command),
+        .task = keep_text(t, f->task),
         .parent = keep_text(t, f->parent),
         .kind = keep_text(t, f->kind),
         .agent = keep_text(t, f->agent),
@@ -184,6 +185,7 @@ show(struct cli_list_tree *t, struct row *row, struct buf *branch, cli_list_tree
     s.facts.name = text_at(t, row->name);
     s.facts.status = text_at(t, row->status);
     s.facts.command = text_at(t, row->command);
+    s.facts.task = text_at(t, row->task);
     s.facts.parent = text_at(t, row->parent);
     s.facts.kind = text_at(t, row->kind);
     s.facts.agent = text_at(t, row->agent);

@@ -21,6 +21,6 @@
     "id, name, status, command, parent, started_at_ns, ended_at_ns, size_bytes, " \
     "damaged,"                                                                    \
     " kind, agent, input_tokens, output_tokens, cache_creation_tokens, "          \
-    "cache_read_tokens"
+    "cache_read_tokens, task"
 
 #endif

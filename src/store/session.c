@@ -78,6 +78,7 @@ static const struct column short_columns[] = {
     { COUNT, AT(output_tokens) },
     { COUNT, AT(cache_creation_tokens) },
     { COUNT, AT(cache_read_tokens) },
+    { TEXT, AT(task) },
 };
 
 enum { SHORT_COLUMNS = sizeof(short_columns) / sizeof(short_columns[0]) };

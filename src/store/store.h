@@ -94,8 +94,8 @@ struct store_filter {
     const char *name; /* exactly */
     const char *status;
     uint64_t since_ns, until_ns; /* started not before, and before */
-    bool is_short; /* id, name, status, command, parent, start, end, size, damage, kind,
-                      agent and tokens are enough */
+    bool is_short; /* id, name, status, command, task, parent, start, end, size, damage,
+                      kind, agent and tokens are enough */
 };
 int store_sessions(struct store *s, const struct store_filter *filter,
                    store_session_fn fn, void *ctx, struct err *err);
