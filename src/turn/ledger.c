@@ -298,7 +298,8 @@ add_truth(struct turn_ledger *l, const struct turn_event *e, uint32_t day)
 static int
 end_span(struct turn_ledger *l, const struct turn_event *e, uint32_t day)
 {
-    int r = told_by(e) ? add_truth(l, e, day) : turn_totals_add(&l->totals, e);
+    int r = turn_totals_is_truth(e) ? add_truth(l, e, day)
+                                    : turn_totals_add(&l->totals, e);
     buf_clear(&l->span);
     l->last = l->main = 0;
     l->number++;
@@ -314,7 +315,7 @@ turn_ledger_add(struct turn_ledger *l, const struct turn_event *e, uint64_t ts_n
         return r;
     if (e->type == TURN_SESSION && e->model.n)
         return model_of(l, e->model, &l->model);
-    if (e->type == TURN_DONE)
+    if (e->type == TURN_DONE || e->type == TURN_EXIT)
         return end_span(l, e, day);
     return e->type == TURN_USAGE && told_by(e) ? add_message(l, e, day) : 0;
 }

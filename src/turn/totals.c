@@ -68,6 +68,16 @@ turn_totals_of(const struct turn_totals *t, struct view id)
     return (struct turn_usage){ 0 };
 }
 
+bool
+turn_totals_is_truth(const struct turn_event *e)
+{
+    struct turn_usage u = e->usage;
+    bool has_any = false;
+    for (size_t i = 0; e->type == TURN_DONE && i < TURN_USAGE_FIELDS; i++)
+        has_any |= *turn_usage_field(&u, i) != TURN_UNKNOWN && *turn_usage_field(&u, i);
+    return has_any;
+}
+
 static int
 add_message(struct turn_totals *t, const struct turn_event *e)
 {
@@ -95,8 +105,9 @@ add_message(struct turn_totals *t, const struct turn_event *e)
 static void
 close_all(struct turn_totals *t, const struct turn_event *e)
 {
-    struct turn_usage told = e->usage;
-    t->is_known = t->is_known || is_told(told);
+    bool is_truth = turn_totals_is_truth(e);
+    struct turn_usage told = is_truth ? e->usage : TURN_NO_USAGE;
+    t->is_known = t->is_known || is_told(e->usage);
     for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
         uint64_t of_done = *turn_usage_field(&told, i),
                  summed = *turn_usage_field(&t->since, i);
@@ -104,7 +115,8 @@ close_all(struct turn_totals *t, const struct turn_event *e)
         *done = plus(*done, of_done == TURN_UNKNOWN ? summed : of_done);
     }
     t->since = (struct turn_usage){ 0 };
-    t->open = is_told(told) ? 0 : t->open;
+    t->broken += is_truth ? 0 : t->open;
+    t->open = 0;
     buf_clear(&t->recent);
 }
 
@@ -113,7 +125,7 @@ turn_totals_add(struct turn_totals *t, const struct turn_event *e)
 {
     if (e->type == TURN_USAGE)
         return add_message(t, e);
-    if (e->type == TURN_DONE)
+    if (e->type == TURN_DONE || e->type == TURN_EXIT)
         close_all(t, e);
     return 0;
 }
@@ -133,7 +145,7 @@ turn_totals_usage(const struct turn_totals *t)
 bool
 turn_totals_is_least(const struct turn_totals *t)
 {
-    return t->open > 0;
+    return t->open + t->broken > 0;
 }
 
 /* -- kept -- */
@@ -148,6 +160,7 @@ turn_totals_save(const struct turn_totals *t, struct buf *out)
     }
     parts_put_u64(out, t->calls);
     parts_put_u64(out, t->open);
+    parts_put_u64(out, t->broken);
     parts_put_u64(out, t->is_known);
     return parts_put(out, (struct view){ t->recent.p, t->recent.n });
 }
@@ -162,8 +175,8 @@ turn_totals_load(struct turn_totals *t, struct view *rest)
         is_fine = parts_take_u64(rest, turn_usage_field(&t->done, i)) &&
                   parts_take_u64(rest, turn_usage_field(&t->since, i));
     is_fine = is_fine && parts_take_u64(rest, &t->calls) &&
-              parts_take_u64(rest, &t->open) && parts_take_u64(rest, &is_known) &&
-              parts_take(rest, &recent);
+              parts_take_u64(rest, &t->open) && parts_take_u64(rest, &t->broken) &&
+              parts_take_u64(rest, &is_known) && parts_take(rest, &recent);
     if (!is_fine || recent.n % sizeof(struct message) ||
         recent.n > RECENT_MAX * sizeof(struct message))
         return ERR_DAMAGED;

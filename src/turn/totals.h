@@ -3,8 +3,9 @@
  * totals.h -- what a session has used, of its events.
  *
  * Pure. Several lines may tell of the same message: of its values the largest count,
- * once. What DONE tells is the truth of all that came since the DONE before; else it is a
- * sum, and after a stream that broke off a lower bound.
+ * once. What DONE tells is the truth of all that came since the DONE (or the end of the
+ * command) before; else it is a sum, and after a stream that broke off a lower bound. A
+ * DONE of nothing but zeros tells nothing.
  */
 #ifndef TURN_TOTALS_H
 #define TURN_TOTALS_H
@@ -17,13 +18,16 @@ struct turn_totals {
     struct turn_usage since; /* of the messages since the last DONE */
     struct buf recent;       /* the latest of these, and what was told of each */
     uint64_t calls;          /* messages of the model */
-    uint64_t open;           /* of these, of which the final count was not told */
+    uint64_t open;           /* of the latest, of which the final count was not told */
+    uint64_t broken;         /* … of those before, of which it never was */
     bool is_known;           /* something was told at all */
 };
 
 int turn_totals_add(struct turn_totals *t, const struct turn_event *e);
 /* TURN_NO_USAGE when nothing was told. */
 struct turn_usage turn_totals_usage(const struct turn_totals *t);
+/* Does a DONE tell how much it was? */
+bool turn_totals_is_truth(const struct turn_event *e);
 /* Is that only a lower bound? A message broke off, and no DONE has told the truth. */
 bool turn_totals_is_least(const struct turn_totals *t);
 /* Of the message with that id, if it is among the latest since the last DONE; else 0. */

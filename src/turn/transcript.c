@@ -369,9 +369,11 @@ turn_transcript_add(struct turn_transcript *t, const struct turn_event *e,
     };
     t->last = number;
     t->now_ns = ts_ns;
-    if (e->is_partial || !takes[e->type])
+    if (e->is_partial || (!takes[e->type] && e->type != TURN_EXIT))
         return 0;
     int r = turn_totals_add(&t->truth, e);
+    if (e->type == TURN_EXIT)
+        return r;
     if (!r)
         r = takes[e->type](t, e);
     bool is_full = t->open && t->is_known && t->blocks >= t->known.blocks;

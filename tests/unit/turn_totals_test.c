@@ -198,10 +198,69 @@ numbers_beyond_all_do_not_wrap(void **state)
     turn_totals_release(&t);
 }
 
+static void
+tell(struct turn_totals *t, const char *id, uint64_t output, bool is_final)
+{
+    struct turn_event e = turn_event(TURN_USAGE);
+    e.id = (struct view){ (const uint8_t *)id, strlen(id) };
+    e.usage = (struct turn_usage){ 10, output, 0, 0 };
+    e.is_final = is_final;
+    assert_int_equal(turn_totals_add(t, &e), 0);
+}
+
+static void
+what_broke_off_is_a_lower_bound(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    assert_false(turn_totals_is_least(&t));
+    tell(&t, "a", 1, false);
+    assert_true(turn_totals_is_least(&t));
+    tell(&t, "a", 50, true);
+    tell(&t, "a", 1, false); /* an old line of it */
+    assert_false(turn_totals_is_least(&t));
+    tell(&t, "b", 1, false);
+    add(&t, TURN_DONE, "", (struct turn_usage){ 20, 90, 0, 0 });
+    assert_false(turn_totals_is_least(&t));
+    assert_usage(&t, (struct turn_usage){ 20, 90, 0, 0 });
+    turn_totals_release(&t);
+}
+
+/* Of two iterations the first died: the second's total is the second's alone. */
+static void
+the_end_of_a_command_ends_what_a_total_is_of(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    tell(&t, "a", 5, false);
+    add(&t, TURN_EXIT, "", TURN_NO_USAGE);
+    tell(&t, "b", 1, false);
+    add(&t, TURN_DONE, "", (struct turn_usage){ 10, 40, 0, 0 });
+    add(&t, TURN_EXIT, "", TURN_NO_USAGE);
+    assert_usage(&t, (struct turn_usage){ 20, 45, 0, 0 });
+    assert_true(turn_totals_is_least(&t));
+    turn_totals_release(&t);
+}
+
+static void
+a_total_of_zeros_is_none(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    tell(&t, "a", 5, true);
+    add(&t, TURN_DONE, "", (struct turn_usage){ 0 });
+    assert_usage(&t, (struct turn_usage){ 10, 5, 0, 0 });
+    assert_false(turn_totals_is_least(&t));
+    turn_totals_release(&t);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_broke_off_is_a_lower_bound),
+        cmocka_unit_test(the_end_of_a_command_ends_what_a_total_is_of),
+        cmocka_unit_test(a_total_of_zeros_is_none),
         cmocka_unit_test(nothing_told_is_not_zero),
         cmocka_unit_test(lines_of_one_message_count_once_with_their_largest_values),
         cmocka_unit_test(messages_of_agents_within_agents_may_take_turns),
