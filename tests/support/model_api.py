@@ -9,6 +9,7 @@ A request without tools (a title, a check of the quota) is none of the conversat
 """
 
 import json
+import secrets
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -42,15 +43,15 @@ def pieces(block):
             for i in range(0, len(words), 9)]
 
 
-def events(reply, number, model):
-    """The events of one streamed message."""
-    message = {"id": f"msg_{number:04}", "type": "message", "role": "assistant", "model": model,
+def events(reply, number, model, token):
+    """The events of one streamed message; its ids are unique, as a model's are."""
+    message = {"id": f"msg_01{token}{number:04}", "type": "message", "role": "assistant", "model": model,
                "content": [], "stop_reason": None, "stop_sequence": None, "usage": USAGE}
     yield {"type": "message_start", "message": message}
     for index, block in enumerate(reply["blocks"]):
         empty = {"type": "text", "text": ""}
         if block["type"] == "tool_use":
-            empty = {**block, "id": f"toolu_{number:04}", "input": {}}
+            empty = {**block, "id": f"toolu_01{token}{number:04}", "input": {}}
         yield {"type": "content_block_start", "index": index, "content_block": empty}
         for delta in pieces(block):
             yield {"type": "content_block_delta", "index": index, "delta": delta}
@@ -98,7 +99,7 @@ class Handler(BaseHTTPRequestHandler):
             error = {"type": "error", "error": {"type": "rate_limit_error", "message": "slower"}}
             self.answer(reply["status"], json.dumps(error).encode(), retry_after="0")
             return
-        told = list(events(reply, number, request.get("model", "mock")))
+        told = list(events(reply, number, request.get("model", "mock"), self.server.api.token))
         if request.get("stream"):
             body = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in told)
             self.answer(200, body.encode(), "text/event-stream")
@@ -115,6 +116,7 @@ class ModelApi:
         self.script = list(script)
         self.requests = []  # of the conversation
         self.count = 0
+        self.token = secrets.token_hex(9)
         self.lock = threading.Lock()
 
     def __enter__(self):
