@@ -165,10 +165,10 @@ def sessions_that_repeat_messages_count_them_once():
     with Used(AHR) as a:
         histories(a)
         assert a.total() == (1315, 145, 0, 0)
-        assert a.by("session") == {"other": (15, 15), "seen": (300, 30), "copy": (1000, 100)}
+        assert a.by("session") == {"other": (15, 15), "first": (300, 30), "copy": (1000, 100)}
         assert all(a.json("show", name)["usage"]["input_tokens"] == n
                    for name, n in (("first", 300), ("copy", 1300), ("seen", 300)))
-        said_of = a.run("usage", "first").stderr.decode()
+        said_of = a.run("usage", "seen").stderr.decode()
         assert "3 messages of it are in another session, too" in said_of, said_of
 
 

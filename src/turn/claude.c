@@ -6,13 +6,14 @@
  */
 #include "turn/claude_priv.h"
 
+#include "base/json_in.h"
 #include "base/num.h"
 
 /* A line's fields, raw. */
 struct fields {
     struct view type, subtype, message, event, parent, session, model, cwd, is_replay;
     struct view is_error, duration, turns, cost, usage, result, errors;
-    struct view attempt, retries, delay, status, error;
+    struct view attempt, retries, delay, status, error, models;
 };
 
 static void
@@ -41,6 +42,7 @@ take_fields(struct view object, struct fields *f)
         { "retry_delay_ms", &f->delay },
         { "error_status", &f->status },
         { "error", &f->error },
+        { "modelUsage", &f->models },
     };
     turn_known_fields(object, wanted, sizeof(wanted) / sizeof(wanted[0]));
 }
@@ -180,6 +182,73 @@ microusd(struct view cost)
     return (nano + 500) / 1000;
 }
 
+/* {"<model>":{"inputTokens":…},…}: what all models have used since the program began,
+ * sub-agents and all. */
+static bool
+sum_of_models(struct view models, struct turn_usage *ret)
+{
+    struct json_in in = { .p = models.p, .end = models.p + models.n };
+    bool is_first = true, has_any = false;
+    *ret = (struct turn_usage){ 0 };
+    if (!json_in_take(&in, '{'))
+        return false;
+    while (json_in_each(&in, '}', &is_first)) {
+        struct view raw[TURN_USAGE_FIELDS] = { { 0 } };
+        const struct turn_field wanted[] = {
+            { "inputTokens", &raw[0] },
+            { "outputTokens", &raw[1] },
+            { "cacheCreationInputTokens", &raw[2] },
+            { "cacheReadInputTokens", &raw[3] },
+        };
+        if (!json_in_str(&in, NULL) || !json_in_take(&in, ':'))
+            return false;
+        (void)json_in_peek(&in);
+        const uint8_t *start = in.p;
+        if (!json_in_skip(&in))
+            return false;
+        has_any |= turn_known_fields((struct view){ start, (size_t)(in.p - start) },
+                                     wanted, TURN_USAGE_FIELDS);
+        for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
+            uint64_t *sum = turn_usage_field(ret, i), more = turn_u64(raw[i], 0);
+            *sum = more > TURN_UNKNOWN - 1 - *sum ? TURN_UNKNOWN - 1 : *sum + more;
+        }
+    }
+    return has_any && !in.failed;
+}
+
+/* What a running sum has grown by; one that has shrunk has begun anew. */
+static uint64_t
+step_of(uint64_t *before, uint64_t now)
+{
+    uint64_t step = now >= *before ? now - *before : now;
+    *before = now;
+    return step;
+}
+
+/* "usage" is the agent's own; where the models' sums are told they have its sub-agents'
+ * too, and what was asked beside. */
+static struct turn_usage
+usage_of_done(struct turn_state *s, const struct fields *f)
+{
+    struct turn_usage own = claude_usage(f->usage), all;
+    if (!sum_of_models(f->models, &all))
+        return own;
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
+        uint64_t step = step_of(turn_usage_field(&s->all, i), *turn_usage_field(&all, i));
+        uint64_t *told = turn_usage_field(&own, i);
+        if (*told == TURN_UNKNOWN || step > *told)
+            *told = step;
+    }
+    return own;
+}
+
+static uint64_t
+cost_of_done(struct turn_state *s, const struct fields *f)
+{
+    uint64_t cost = microusd(f->cost);
+    return cost == TURN_UNKNOWN ? cost : step_of(&s->cost_microusd, cost);
+}
+
 static int
 tell_done(struct claude_line *l, const struct fields *f)
 {
@@ -193,8 +262,8 @@ tell_done(struct claude_line *l, const struct fields *f)
     e.is_error = is_error;
     e.duration_ms = turn_u64(f->duration, TURN_UNKNOWN);
     e.turns = turn_u64(f->turns, TURN_UNKNOWN);
-    e.cost_microusd = microusd(f->cost);
-    e.usage = claude_usage(f->usage);
+    e.cost_microusd = cost_of_done(l->s, f);
+    e.usage = usage_of_done(l->s, f);
     return claude_tell(l, &e);
 }
 

@@ -194,10 +194,12 @@ told_by(const struct turn_event *e)
 }
 
 static uint64_t
-take(uint64_t *from, uint64_t n)
+take(struct row *row, size_t field, uint64_t n)
 {
+    uint64_t *from = turn_usage_field(&row->usage, field);
     uint64_t taken = n < *from ? n : *from;
     *from -= taken;
+    row->is_done |= taken > 0;
     return taken;
 }
 
@@ -205,9 +207,9 @@ take(uint64_t *from, uint64_t n)
 static void
 take_away(struct turn_ledger *l, struct row *row, size_t field, uint64_t n)
 {
-    n -= take(turn_usage_field(&row->usage, field), n);
+    n -= take(row, field, n);
     for (size_t i = 0; n && i < l->span.n / sizeof(uint32_t); i++)
-        n -= take(turn_usage_field(&row_before(l, i)->usage, field), n);
+        n -= take(row_before(l, i), field, n);
 }
 
 /* From 0 for what was not known. */
@@ -286,10 +288,12 @@ add_truth(struct turn_ledger *l, const struct turn_event *e, uint32_t day)
         r = turn_totals_add(&l->totals, e);
     if (r)
         return r;
+    struct turn_usage all = sum_of(&l->totals);
     give(l, row, had);
     row->told |= told_by(e);
+    row->is_done |= memcmp(&all, &had, sizeof(all)) != 0;
     for (size_t i = 0; i < l->span.n / sizeof(uint32_t); i++) {
-        row_before(l, i)->is_done = true;
+        row_before(l, i)->is_done |= row_before(l, i)->open > 0;
         row_before(l, i)->open = 0;
     }
     return 0;

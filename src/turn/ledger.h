@@ -23,8 +23,8 @@ enum {
 /* How far what is told of a message can be believed. */
 enum turn_trust {
     TURN_TRUST_LEAST, /* its final count was not told: a lower bound */
+    TURN_TRUST_DONE,  /* a DONE has told what its span was in all, not what of it was this */
     TURN_TRUST_FINAL,
-    TURN_TRUST_DONE, /* a DONE has told the truth of its span */
 };
 
 struct turn_ledger_row {

@@ -122,7 +122,7 @@ each_message_counts_once_with_its_model(void **state)
     message(&l, (struct given){ ONE, NULL, 1, { 10, 7, 0, 5 }, .is_final = true });
     message(&l, (struct given){ TWO, "small", 1, { 3, 2, 0, 0 }, .is_final = true });
     message(&l, (struct given){ ONE, NULL, 1, { 10, 7, 0, 5 }, .is_final = true });
-    assert_rows(&l, "big/1* 10,7,0,5 1(0) 1\nsmall/1* 3,2,0,0 1(0) 1\n");
+    assert_rows(&l, "big/1* 10,7,0,5 1(0) 2\nsmall/1* 3,2,0,0 1(0) 2\n");
 }
 
 static void
@@ -134,7 +134,7 @@ what_was_never_told_is_not_zero(void **state)
     done(&l, 1, TURN_NO_USAGE);
     assert_rows(&l, "");
     message(&l, (struct given){ "m", NULL, 1, { 0, 4, NONE, NONE }, .is_final = true });
-    assert_rows(&l, "/1 0,4,-,- 1(0) 1\n");
+    assert_rows(&l, "/1 0,4,-,- 1(0) 2\n");
 }
 
 static void
@@ -145,7 +145,7 @@ ids_that_are_not_unique_are_counted_together(void **state)
     message(&l, (struct given){ "msg_0001", NULL, 1, { 1, 1, 1, 1 }, .is_final = true });
     message(&l, (struct given){ "", NULL, 1, { 2, 2, 2, 2 }, .is_final = true });
     message(&l, (struct given){ "", NULL, 2, { 4, 4, 4, 4 }, .is_final = true });
-    assert_rows(&l, "/1 3,3,3,3 2(0) 1\n/2 4,4,4,4 1(0) 1\n");
+    assert_rows(&l, "/1 3,3,3,3 2(0) 2\n/2 4,4,4,4 1(0) 2\n");
 }
 
 /* As Claude Code's stream has it: counts of messages are placeholders. */
@@ -161,8 +161,8 @@ what_done_adds_goes_with_the_last_message(void **state)
             (struct given){
                 "msg_0000000000000003", "small", 1, { 5, 1, 0, 0 }, .is_inside = true });
     done(&l, 2, (struct turn_usage){ 40, 100, 0, 3 });
-    assert_rows(&l, "big/1* 10,1,0,0 1(0) 2\nbig/1* 20,1,0,0 1(0) 2\n"
-                    "small/1* 5,1,0,0 1(0) 2\nbig/2* 5,97,0,3 0(0) 2\n");
+    assert_rows(&l, "big/1* 10,1,0,0 1(0) 1\nbig/1* 20,1,0,0 1(0) 1\n"
+                    "small/1* 5,1,0,0 1(0) 1\nbig/2* 5,97,0,3 0(0) 1\n");
 }
 
 static void
@@ -175,7 +175,7 @@ what_done_takes_away_comes_from_its_span(void **state)
     message(&l, (struct given){ TWO, NULL, 1, { 10, 5, 2, 0 }, .is_final = true });
     message(&l, (struct given){ "", NULL, 1, { 10, 5, 0, 0 }, .is_final = true });
     done(&l, 1, (struct turn_usage){ 3, 4, 0, 0 });
-    assert_rows(&l, "/1* 50,9,0,0 1(0) 2\n/1* 3,4,0,0 1(0) 2\n/1 0,0,0,0 1(0) 2\n");
+    assert_rows(&l, "/1* 50,9,0,0 1(0) 2\n/1* 3,4,0,0 1(0) 1\n/1 0,0,0,0 1(0) 1\n");
 }
 
 static void
@@ -185,7 +185,7 @@ a_done_without_messages_is_its_sessions(void **state)
     struct turn_ledger l = { 0 };
     begin(&l, "big");
     done(&l, 3, (struct turn_usage){ 7, 8, NONE, 9 });
-    assert_rows(&l, "big/3 7,8,-,9 0(0) 2\n");
+    assert_rows(&l, "big/3 7,8,-,9 0(0) 1\n");
 }
 
 static void
@@ -198,7 +198,7 @@ a_message_that_breaks_off_is_a_lower_bound(void **state)
     message(&l, (struct given){ TWO, NULL, 1, { 10, 1, 0, 0 }, .is_final = false });
     message(&l, (struct given){ "", NULL, 1, { 10, 1, 0, 0 }, .is_final = false });
     done(&l, 1, (struct turn_usage){ 20, 30, 0, 0 });
-    assert_rows(&l, "/1* 10,1,0,0 1(1) 0\n/1* 10,1,0,0 1(0) 2\n/1 10,29,0,0 1(0) 2\n");
+    assert_rows(&l, "/1* 10,1,0,0 1(1) 0\n/1* 10,1,0,0 1(0) 1\n/1 10,29,0,0 1(0) 1\n");
 }
 
 static void
@@ -208,7 +208,7 @@ a_message_over_midnight_is_on_both_days(void **state)
     struct turn_ledger l = { 0 };
     message(&l, (struct given){ ONE, NULL, 1, { 10, 1, 0, 0 }, .is_final = false });
     message(&l, (struct given){ ONE, NULL, 2, { 10, 9, 0, 0 }, .is_final = true });
-    assert_rows(&l, "/1* 10,1,0,0 1(0) 1\n/2* 0,8,0,0 0(0) 1\n");
+    assert_rows(&l, "/1* 10,1,0,0 1(0) 2\n/2* 0,8,0,0 0(0) 2\n");
 }
 
 static int

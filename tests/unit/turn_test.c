@@ -395,6 +395,28 @@ a_result_speaks_only_if_nothing_was_said(void **state)
         "text id=a \"1\"\nerror \"a\nb\"\ndone failed name=success\n");
 }
 
+#define USED(n, models, cost)                                                            \
+    RESULT(",\"result\":\"\",\"usage\":{\"input_tokens\":" n "},\"modelUsage\":{" models \
+           "},\"total_cost_usd\":" cost)
+#define BIG(in, out)   "\"big\":{\"inputTokens\":" in ",\"outputTokens\":" out "}"
+#define SMALL(in, out) "\"small\":{\"inputTokens\":" in ",\"outputTokens\":" out "}"
+
+/* They are sums since the program began; "usage" lacks the sub-agents. */
+static void
+a_result_has_what_all_models_have_used_since_the_last(void **state)
+{
+    (void)state;
+    assert_events(
+        SAY("a", "1") "\n" USED("200", BIG("200", "20") "," SMALL("50", "5"), "0.5")
+            SAY("b", "2") "\n" USED("10", BIG("210", "21") "," SMALL("50", "5"), "0.75")
+                SAY("c", "3") "\n" USED("7", BIG("7", "1"), "0.25"),
+        "text id=a \"1\"\ndone name=success in=250 out=25 made=0 read=0 microusd=500000\n"
+        "text id=b \"2\"\ndone name=success in=10 out=1 made=0 read=0 microusd=250000\n"
+        "text id=c \"3\"\ndone name=success in=7 out=1 made=0 read=0 microusd=250000\n");
+    assert_events(SAY("a", "1") "\n" USED("3", "\"big\":7", "1"),
+                  "text id=a \"1\"\ndone name=success in=3 microusd=1000000\n");
+}
+
 /* -- real streams -- */
 
 static void
@@ -478,6 +500,7 @@ main(void)
         cmocka_unit_test(a_replayed_prompt_and_unknown_types_are_other),
         cmocka_unit_test(a_session_is_told_once_and_again_with_another_model),
         cmocka_unit_test(a_result_speaks_only_if_nothing_was_said),
+        cmocka_unit_test(a_result_has_what_all_models_have_used_since_the_last),
         cmocka_unit_test(real_streams_are_the_same_however_they_are_cut),
         cmocka_unit_test(the_pieces_of_a_real_stream_are_its_messages),
     };
