@@ -65,18 +65,20 @@ take_digits(struct view *rest, unsigned count, char behind, unsigned *ret)
     return true;
 }
 
-/* ".123456", of which nine digits count. */
-static uint64_t
-take_fraction(struct view *rest)
+/* ".123456", of which nine digits count, or nothing. */
+static bool
+take_fraction(struct view *rest, uint64_t *ret_ns)
 {
     uint64_t ns = 0, unit = 100000000;
-    if (!rest->n || rest->p[0] != '.')
-        return 0;
     size_t i = 1;
+    *ret_ns = 0;
+    if (!rest->n || rest->p[0] != '.')
+        return true;
     for (; i < rest->n && rest->p[i] >= '0' && rest->p[i] <= '9'; i++, unit /= 10)
         ns += unit * (uint64_t)(rest->p[i] - '0');
     *rest = (struct view){ rest->p + i, rest->n - i };
-    return ns;
+    *ret_ns = ns;
+    return i > 1;
 }
 
 /* "Z", "+01:00". */
@@ -107,19 +109,30 @@ days_of(unsigned year, unsigned month, unsigned day)
     return (int64_t)(y / 400) * 146097 + in_era - 719469;
 }
 
+static unsigned
+days_in(unsigned year, unsigned month)
+{
+    static const uint8_t days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    if (month < 1 || month > 12)
+        return 0;
+    return month == 2 && is_leap ? 29 : days[month - 1];
+}
+
 bool
 iso_time_read(struct view text, uint64_t *ret_ns)
 {
     enum { YEAR_LAST = 2553 }; /* nanoseconds end in 2554 */
     unsigned year, month, day, hour, minute, second;
+    uint64_t ns;
     int zone_s;
     if (!take_digits(&text, 4, '-', &year) || !take_digits(&text, 2, '-', &month) ||
         !take_digits(&text, 2, 'T', &day) || !take_digits(&text, 2, ':', &hour) ||
         !take_digits(&text, 2, ':', &minute) || !take_digits(&text, 2, 0, &second))
         return false;
-    uint64_t ns = take_fraction(&text);
-    if (!take_zone(text, &zone_s) || year < 1970 || year > YEAR_LAST || month < 1 ||
-        month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60)
+    if (!take_fraction(&text, &ns) || !take_zone(text, &zone_s) || year < 1969 ||
+        year > YEAR_LAST || day < 1 || day > days_in(year, month) || hour > 23 ||
+        minute > 59 || second > 60)
         return false;
     int64_t s = days_of(year, month, day) * 86400 +
                 (int64_t)(hour * 3600 + minute * 60 + second) - zone_s;
