@@ -16,7 +16,7 @@ struct gz_zstd {
     ZSTD_DStream *stream;
     ZSTD_inBuffer in;
     size_t hint; /* 0: a frame has just ended */
-    bool is_over;
+    bool is_over, is_damaged;
     uint8_t chunk[CHUNK];
 };
 
@@ -69,7 +69,7 @@ ssize_t
 gz_zstd_read(struct gz_zstd *z, void *p, size_t n)
 {
     ZSTD_outBuffer out = { p, n, 0 };
-    while (!out.pos) {
+    while (n && !out.pos && !z->is_damaged) {
         ssize_t r = z->in.pos == z->in.size && !z->is_over ? fill(z) : 0;
         if (r < 0)
             return r;
@@ -78,8 +78,7 @@ gz_zstd_read(struct gz_zstd *z, void *p, size_t n)
         size_t before = z->in.pos;
         z->hint = ZSTD_decompressStream(z->stream, &out, &z->in);
         bool is_stuck = z->is_over && !out.pos && z->in.pos == before;
-        if (ZSTD_isError(z->hint) || is_stuck)
-            return ERR_DAMAGED;
+        z->is_damaged = ZSTD_isError(z->hint) || is_stuck;
     }
-    return (ssize_t)out.pos;
+    return z->is_damaged ? ERR_DAMAGED : (ssize_t)out.pos;
 }
