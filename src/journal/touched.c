@@ -12,7 +12,8 @@
 #include "journal/artifact_priv.h"
 
 enum {
-    OPEN_MAX = 1 << 20, /* bytes of calls that are open; the oldest give way */
+    OPEN_MAX = 128 << 10, /* bytes of calls that are open; the older ones give way */
+    FILES_MAX = OPEN_MAX / 4,
     ID_MAX = 1 << 10,
 };
 
@@ -42,10 +43,11 @@ note_file(void *ctx, struct view path, const char *action)
     uint64_t which = 0;
     for (uint64_t i = 1; action && i < ACTIONS; i++)
         which = strcmp(action, actions[i]) ? which : i;
-    if (n->files->n > OPEN_MAX / 4 ||
-        !journal_path_whole(path, *n->cwd ? n->cwd : "/", &whole))
+    if (!journal_path_whole(path, *n->cwd ? n->cwd : "/", &whole) ||
+        n->files->n + whole.n > FILES_MAX)
         return;
-    (void)parts_put(n->files, (struct view){ whole.p, whole.n });
+    bool is_below = !*n->cwd && path.p[0] != '/'; /* of a folder that is not known */
+    (void)parts_put(n->files, (struct view){ whole.p + is_below, whole.n - is_below });
     (void)parts_put_u64(n->files, which);
 }
 
@@ -73,6 +75,17 @@ find(const struct journal_touched *t, struct view id, size_t *ret_at,
     return 0;
 }
 
+/* The older half, or all that is damaged. */
+static void
+drop_older(struct journal_touched *t)
+{
+    struct view rest = { t->open.p, t->open.n }, part;
+    bool is_one = true;
+    while (is_one && rest.n > t->open.n / 2)
+        is_one = parts_take(&rest, &part) && parts_take(&rest, &part);
+    drop(t, 0, is_one ? t->open.n - rest.n : t->open.n);
+}
+
 static int
 see_call(struct journal_touched *t, const struct turn_event *e, const char *cwd)
 {
@@ -88,39 +101,43 @@ see_call(struct journal_touched *t, const struct turn_event *e, const char *cwd)
     n = find(t, e->id, &at, &old); /* told again: with all of its arguments */
     if (n)
         drop(t, at, n);
-    while (t->open.n + files.n + ID_MAX > OPEN_MAX) {
-        struct view rest = { t->open.p, t->open.n }, part;
-        bool is_one = parts_take(&rest, &part) && parts_take(&rest, &part);
-        drop(t, 0, is_one ? t->open.n - rest.n : t->open.n);
-    }
-    int r = parts_put(&t->open, e->id);
-    return r < 0 ? r : parts_put(&t->open, (struct view){ files.p, files.n });
+    if (t->open.n + files.n + ID_MAX > OPEN_MAX)
+        drop_older(t);
+    parts_put(&t->open, e->id);
+    parts_put(&t->open, (struct view){ files.p, files.n });
+    return t->open.failed;
 }
 
 /* -- results -- */
+
+/* As journal_path_listed() has it, but for links, of which nobody is asked. */
+static struct view
+listed(struct view path, struct view root)
+{
+    bool is_below = root.n > 1 && path.n > root.n + 1 &&
+                    !memcmp(path.p, root.p, root.n) && path.p[root.n] == '/';
+    bool is_root = root.n == 1 && path.n > 1 && path.p[0] == '/';
+    size_t n = is_below ? root.n + 1 : is_root;
+    return (struct view){ path.p + n, path.n - n };
+}
 
 static int
 tell(const struct turn_event *e, struct view files, const char *cwd,
      journal_touched_fn fn, void *ctx)
 {
     const char *said = journal_result_action(e->text);
-    struct view path;
+    AUTO(buf) root = { 0 };
+    struct view path, cwd_view = { (const uint8_t *)cwd, strlen(cwd) };
     uint64_t which;
     int r = 0;
-    while (!r && parts_take(&files, &path) && parts_take_u64(&files, &which)) {
-        AUTO(buf) whole = { 0 };
-        AUTO(buf) listed = { 0 };
-        r = buf_append(&whole, path.p, path.n);
-        journal_path_listed(buf_str(&whole), *cwd ? cwd : "/", &listed);
+    if (cwd_view.n && !journal_path_whole(cwd_view, "/", &root))
+        buf_clear(&root);
+    while (r >= 0 && parts_take(&files, &path) && parts_take_u64(&files, &which)) {
         const char *action = which && which < ACTIONS ? actions[which] : said;
-        if (!r)
-            r = listed.failed;
-        if (!r)
-            r = fn(ctx, (struct view){ listed.p, listed.n },
-                   action ? action : "modified");
-        r = r < 0 ? r : 0;
+        r = fn(ctx, listed(path, (struct view){ root.p, root.n }),
+               action ? action : "modified");
     }
-    return r;
+    return r < 0 ? r : 0;
 }
 
 int

@@ -16,8 +16,7 @@ typedef int (*journal_touched_fn)(void *ctx, struct view path, const char *actio
 
 /* Zeroed it is ready for use. */
 struct journal_touched {
-    struct buf
-        open; /* calls without a result: base/parts.h; may be kept and given back */
+    struct buf open; /* calls without a result, as parts; may be kept and given back */
 };
 
 /* An event as the agent gave it; cwd: its folder, "" for not known. fn is called at
