@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* claude_blocks.c -- the blocks of Claude Code's "assistant" and "user" lines. */
 #include "turn/claude_priv.h"
-
-enum { CALLS_MAX = 64 << 10 }; /* bytes of ids and names of calls without a result */
+#include "turn/tell_priv.h"
 
 /* A block's fields, raw. */
 struct block {
@@ -30,46 +29,6 @@ ends_in(struct view value, const char *end)
     return value.n > n + 1 && !memcmp(value.p + value.n - 1 - n, end, n);
 }
 
-/* -- calls: "id\0name\0" each, until their result comes -- */
-
-static int
-keep_call(struct buf *calls, struct view id, struct view name)
-{
-    while (calls->n && calls->n + id.n + name.n + 2 > CALLS_MAX) {
-        size_t n = strnlen((const char *)calls->p, calls->n) + 1;
-        n += strnlen((const char *)calls->p + n, calls->n - n) + 1;
-        calls->n -= n;
-        memmove(calls->p, calls->p + n, calls->n);
-    }
-    if (!id.n || id.n + name.n > CALLS_MAX - 2 || memchr(id.p, 0, id.n) ||
-        (name.n && memchr(name.p, 0, name.n)))
-        return 0;
-    buf_append(calls, id.p, id.n);
-    buf_append(calls, "", 1);
-    buf_append(calls, name.p, name.n);
-    return buf_append(calls, "", 1) < 0 ? calls->failed : 0;
-}
-
-/* Its name is put into out; it is forgotten. */
-static void
-take_call(struct buf *calls, struct view id, struct buf *out)
-{
-    buf_clear(out);
-    for (size_t at = 0; at < calls->n;) {
-        const char *p = (const char *)calls->p + at;
-        size_t id_n = strlen(p), name_n = strlen(p + id_n + 1);
-        size_t n = id_n + name_n + 2;
-        if (id_n != id.n || memcmp(p, id.p, id_n) != 0) {
-            at += n;
-            continue;
-        }
-        buf_append(out, p + id_n + 1, name_n);
-        calls->n -= n;
-        memmove(calls->p + at, calls->p + at + n, calls->n - at);
-        return;
-    }
-}
-
 static int
 tell_call(struct claude_line *l, const struct block *b)
 {
@@ -77,7 +36,7 @@ tell_call(struct claude_line *l, const struct block *b)
     e.id = turn_text(b->id, &l->s->text[1]);
     e.name = turn_text(b->name, &l->s->text[2]);
     e.json = b->input;
-    int r = keep_call(&l->s->calls, e.id, e.name);
+    int r = e.id.n ? turn_call_open(l->s, e.id, e.name) : 0;
     return r < 0 ? r : claude_tell(l, &e);
 }
 
@@ -124,7 +83,9 @@ tell_result(struct claude_line *l, const struct block *b)
     struct turn_event e = turn_event(TURN_TOOL_RESULT);
     struct buf *scratch = l->s->text;
     e.id = turn_text(b->call, &scratch[1]);
-    take_call(&l->s->calls, e.id, &scratch[2]);
+    buf_clear(&scratch[2]);
+    if (e.id.n)
+        (void)turn_call_close(l->s, e.id, &scratch[2]);
     e.name = (struct view){ scratch[2].p, scratch[2].n };
     e.text = content_text(b->content, &scratch[0]);
     e.is_error = turn_is_true(b->is_error);

@@ -9,7 +9,7 @@
 #include "turn/claude_priv.h"
 #include "turn/tell_priv.h"
 
-enum { SAID_MAX = 16 << 20, TOLD_MAX = 1 << 10 };
+enum { SAID_MAX = 16 << 20, TOLD_MAX = 1 << 10, NAME_MAX_BYTES = 1 << 10 };
 
 static struct view
 view_of(const struct buf *b)
@@ -17,15 +17,24 @@ view_of(const struct buf *b)
     return (struct view){ b->p, b->n };
 }
 
+/* Of a name that is longer than any that is meant, its beginning. */
+static struct view
+name_of(struct view text)
+{
+    return (struct view){ text.p, text.n < NAME_MAX_BYTES ? text.n : NAME_MAX_BYTES };
+}
+
 static bool
 is_same(const struct buf *b, struct view text)
 {
+    text = name_of(text);
     return b->n == text.n && (!text.n || !memcmp(b->p, text.p, text.n));
 }
 
 static int
 set(struct buf *b, struct view text)
 {
+    text = name_of(text);
     buf_clear(b);
     return buf_append(b, text.p, text.n);
 }

@@ -7,7 +7,7 @@
 #include "turn/lines_priv.h"
 
 enum {
-    CALLS_MAX = 1 << 20,   /* bytes of ids and names */
+    CALLS_MAX = 32 << 10,  /* bytes of calls: each result looks through all of them */
     MALFORMED_BYTES = 200, /* of a line that are shown */
 };
 
@@ -161,14 +161,41 @@ next_call(const struct buf *calls, struct call *c)
     return true;
 }
 
+bool
+turn_calls_are_sound(const struct turn_state *s)
+{
+    uint32_t n[2];
+    size_t at = 0;
+    while (s->calls.n - at >= sizeof(n)) {
+        memcpy(n, s->calls.p + at, sizeof(n));
+        uint64_t size = sizeof(n) + (uint64_t)n[0] + n[1];
+        if (size > s->calls.n - at)
+            return false;
+        at += (size_t)size;
+    }
+    return at == s->calls.n && at <= CALLS_MAX;
+}
+
+/* The older half gives way. */
+static void
+forget_calls(struct buf *calls)
+{
+    struct call c = { 0 };
+    while (next_call(calls, &c) && c.at < calls->n / 2)
+        ;
+    size_t n = c.at < calls->n ? c.at : calls->n;
+    calls->n -= n;
+    memmove(calls->p, calls->p + n, calls->n);
+}
+
 int
 turn_call_open(struct turn_state *s, struct view id, struct view name)
 {
-    if (id.n > CALLS_MAX / 4 || name.n > CALLS_MAX / 4)
-        return 0;
-    if (s->calls.n + id.n + name.n > CALLS_MAX)
-        buf_clear(&s->calls);
     uint32_t n[2] = { (uint32_t)id.n, (uint32_t)name.n };
+    if (id.n > CALLS_MAX / 8 || name.n > CALLS_MAX / 8)
+        return 0;
+    if (s->calls.n + sizeof(n) + id.n + name.n > CALLS_MAX)
+        forget_calls(&s->calls);
     int r = buf_reserve(&s->calls, sizeof(n) + id.n + name.n);
     if (r < 0)
         return r;

@@ -33,9 +33,12 @@ int turn_state_end(struct turn_state *s, const struct turn_sink *to);
 
 /* -- tool calls that are open, in s->calls -- */
 
-/* Too many of them: all are forgotten, and a result may then tell its call again. */
+/* Too many of them: the older ones are forgotten, and a result may tell its call again.
+ */
 int turn_call_open(struct turn_state *s, struct view id, struct view name);
 /* Closes it. Its name is appended to `name` (may be NULL). False: it was not open. */
 bool turn_call_close(struct turn_state *s, struct view id, struct buf *name);
+/* Of s->calls that came from elsewhere: may they be looked at? */
+bool turn_calls_are_sound(const struct turn_state *s);
 
 #endif
