@@ -17,12 +17,6 @@
 enum {
     FACT_MAX = 4 << 10,
     SCRATCH_KEPT = 1 << 20, /* memory that stays behind a long text */
-    TOLD_MAX = 4096,        /* hashes that are remembered */
-    MARKS_MAX = 1 << 16,
-};
-
-struct mark {
-    uint64_t hash, from;
 };
 
 static const struct turn_history_format *const formats[] = {
@@ -158,79 +152,50 @@ history_hash(uint64_t seed, struct view text)
     return (h ^ h >> 32) | 1; /* never 0 */
 }
 
-static size_t
-find_told(const struct turn_history *h, uint64_t hash)
-{
-    size_t at = h->told.n;
-    while (at) {
-        at -= sizeof(hash);
-        if (!memcmp(h->told.p + at, &hash, sizeof(hash)))
-            return at;
-    }
-    return SIZE_MAX;
-}
-
-bool
-history_was_told(const struct turn_history *h, uint64_t hash)
-{
-    return find_told(h, hash) != SIZE_MAX;
-}
-
-bool
-history_take_back(struct turn_history *h, uint64_t hash)
-{
-    size_t at = find_told(h, hash);
-    if (at == SIZE_MAX)
-        return false;
-    h->told.n -= sizeof(hash);
-    memmove(h->told.p + at, h->told.p + at + sizeof(hash), h->told.n - at);
-    return true;
-}
-
 int
 history_remember(struct turn_history *h, uint64_t hash)
 {
-    if (h->told.n >= TOLD_MAX * sizeof(hash)) {
+    if (h->told.n >= HISTORY_TOLD_MAX * sizeof(hash)) {
         h->told.n -= sizeof(hash);
         memmove(h->told.p, h->told.p + sizeof(hash), h->told.n);
     }
     return buf_append(&h->told, &hash, sizeof(hash));
 }
 
-int
-history_mark(struct turn_history *h, uint64_t hash)
-{
-    struct mark m = { hash, h->facts.events };
-    if (h->marks.n >= MARKS_MAX * sizeof(m)) {
-        size_t half = h->marks.n / 2 / sizeof(m) * sizeof(m);
-        h->marks.n -= half;
-        memmove(h->marks.p, h->marks.p + half, h->marks.n);
-    }
-    return buf_append(&h->marks, &m, sizeof(m));
-}
-
 bool
-history_marked(const struct turn_history *h, uint64_t hash, uint64_t *ret_from)
+history_take_back(struct turn_history *h, uint64_t hash)
 {
-    struct mark m;
-    for (size_t at = h->marks.n; at; at -= sizeof(m)) {
-        memcpy(&m, h->marks.p + at - sizeof(m), sizeof(m));
-        if (m.hash == hash) {
-            *ret_from = m.from;
-            return true;
-        }
+    for (size_t at = h->told.n; at; at -= sizeof(hash)) {
+        uint8_t *p = h->told.p + at - sizeof(hash);
+        if (memcmp(p, &hash, sizeof(hash)) != 0)
+            continue;
+        memmove(p, p + sizeof(hash), h->told.n - at);
+        h->told.n -= sizeof(hash);
+        return true;
     }
     return false;
 }
 
-bool
-history_marked_before(const struct turn_history *h, uint64_t n, uint64_t *ret_from)
+int
+history_mark(struct turn_history *h)
 {
-    struct mark m;
-    if (!n || n > h->marks.n / sizeof(m))
+    uint64_t from = h->facts.events;
+    if (h->marks.n >= HISTORY_MARKS_MAX * sizeof(from)) {
+        h->marks.n /= 2;
+        memmove(h->marks.p, h->marks.p + h->marks.n, h->marks.n);
+    }
+    return buf_append(&h->marks, &from, sizeof(from));
+}
+
+bool
+history_unmark(struct turn_history *h, uint64_t n, uint64_t *ret_from)
+{
+    size_t count = h->marks.n / sizeof(*ret_from);
+    n = n < count ? n : count;
+    if (!n)
         return false;
-    memcpy(&m, h->marks.p + h->marks.n - (size_t)n * sizeof(m), sizeof(m));
-    *ret_from = m.from;
+    h->marks.n -= (size_t)n * sizeof(*ret_from);
+    memcpy(ret_from, h->marks.p + h->marks.n, sizeof(*ret_from));
     return true;
 }
 
@@ -257,14 +222,17 @@ tell_malformed(struct turn_history *h, struct view text)
     return r < 0 ? r : history_tell(h, &e);
 }
 
+/* What one object has left in them, also a failure, is nothing to the next. */
 static void
-drop_long_scratch(struct turn_history *h)
+clear_scratch(struct turn_history *h)
 {
-    for (size_t i = 0; i < sizeof(h->s.text) / sizeof(h->s.text[0]); i++)
-        if (h->s.text[i].cap > SCRATCH_KEPT)
-            buf_release(&h->s.text[i]);
-    if (h->scratch.cap > SCRATCH_KEPT)
-        buf_release(&h->scratch);
+    struct buf *text = h->s.text;
+    struct buf *const all[] = { &text[0], &text[1], &text[2], &text[3], &h->scratch };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i]->cap > SCRATCH_KEPT)
+            buf_release(all[i]);
+        else
+            buf_clear(all[i]);
 }
 
 int
@@ -279,7 +247,7 @@ turn_history_line(struct turn_history *h, struct view side, struct view line)
         has_object |= is_more;
         bool is_silent = has_object ? turn_objects_is_between(before)
                                     : turn_objects_is_blank(before);
-        drop_long_scratch(h);
+        clear_scratch(h);
         r = is_silent ? 0 : tell_malformed(h, before);
         if (r >= 0 && is_more)
             r = history_stream_line(h, object);
@@ -307,27 +275,32 @@ turn_history_is_whole(struct view line)
     return json_in_peek(&in) == '{' && json_in_is_one(line);
 }
 
+static enum turn_agent
+agent_of(struct view line)
+{
+    if (line.n >= 3 && !memcmp(line.p, "\xef\xbb\xbf", 3))
+        line = (struct view){ line.p + 3, line.n - 3 };
+    if (!turn_history_is_whole(line))
+        return TURN_AUTO;
+    enum turn_agent agent = history_stream_agent(line);
+    for (size_t i = 0; i < FORMATS && agent == TURN_AUTO; i++)
+        if (formats[i]->is_mine(line))
+            agent = formats[i]->agent;
+    return agent;
+}
+
 enum turn_agent
 turn_history_guess(struct view beginning)
 {
-    struct view rest = beginning;
-    while (rest.n) {
+    enum turn_agent agent = TURN_AUTO;
+    for (struct view rest = beginning; rest.n && agent == TURN_AUTO;) {
         const uint8_t *end = memchr(rest.p, '\n', rest.n);
-        struct view line = { rest.p, end ? (size_t)(end - rest.p) : rest.n };
-        if (line.n >= 3 && !memcmp(line.p, "\xef\xbb\xbf", 3))
-            line = (struct view){ line.p + 3, line.n - 3 };
-        bool is_whole = turn_history_is_whole(line);
-        enum turn_agent stream = is_whole ? history_stream_agent(line) : TURN_AUTO;
-        if (stream != TURN_AUTO)
-            return stream;
-        for (size_t i = 0; i < FORMATS; i++)
-            if (is_whole && formats[i]->is_mine(line))
-                return formats[i]->agent;
-        rest = (struct view){ line.p + line.n,
-                              rest.n - (size_t)(line.p + line.n - rest.p) };
-        rest = rest.n ? (struct view){ rest.p + 1, rest.n - 1 } : rest;
+        size_t n = end ? (size_t)(end - rest.p) : rest.n;
+        agent = agent_of((struct view){ rest.p, n });
+        n += end != NULL;
+        rest = (struct view){ rest.p + n, rest.n - n };
     }
-    return TURN_AUTO;
+    return agent == TURN_AUTO ? agent_of(beginning) : agent;
 }
 
 /* -- all -- */

@@ -23,7 +23,7 @@ enum turn_history_trouble {
     TURN_HISTORY_ORPHAN,    /* the line it goes on behind is not there */
     TURN_HISTORY_ROOT,      /* it goes on behind none, and is not the first */
     TURN_HISTORY_CYCLE,     /* it goes on behind itself */
-    TURN_HISTORY_TWICE,     /* it was there before, word for word: left out */
+    TURN_HISTORY_TWICE,     /* its name was there before; word for word: left out */
     TURN_HISTORY_TROUBLES,
 };
 
@@ -52,7 +52,8 @@ struct turn_history;
 int turn_history_new(struct turn_history **ret, const struct turn_history_options *opt);
 void turn_history_free(struct turn_history *h);
 const struct turn_history_facts *turn_history_facts(const struct turn_history *h);
-/* Whose file is it, by some of its first bytes? TURN_AUTO: nobody's that is known. */
+/* Whose file is it, by some of its first bytes, or all? TURN_AUTO: nobody's that is
+ * known. */
 enum turn_agent turn_history_guess(struct view beginning);
 
 /* A line without its newline, or a whole document; empty ones are nothing. side: the call
@@ -68,8 +69,9 @@ uint64_t turn_history_stamp(struct view line);
 /* Is it one whole object? Then it may be taken although no newline is behind it yet. */
 bool turn_history_is_whole(struct view line);
 
-/* All that the next line needs. Load into one that is new; ERR_DAMAGED: that is none, or
- * another version's. */
+/* All that the next line needs. Load into one that is new and of the same agent;
+ * ERR_DAMAGED: that is none, or another version's. What could not be loaded is of no more
+ * use, but to be freed. */
 int turn_history_save(const struct turn_history *h, struct buf *out);
 int turn_history_load(struct turn_history *h, struct view saved);
 

@@ -53,8 +53,7 @@ is_mine(struct view object)
 {
     struct fields f;
     take_fields(object, &f);
-    return f.type.n > 2 && f.type.p[0] == '"' && (f.uuid.n || f.session.n || f.leaf.n) &&
-           (f.message.n || f.uuid.n || f.timestamp.n || f.leaf.n || f.session.n);
+    return f.type.n > 2 && f.type.p[0] == '"' && (f.uuid.n || f.session.n || f.leaf.n);
 }
 
 /* -- where it stands -- */
@@ -117,7 +116,7 @@ find_place(struct turn_history *h, const struct fields *f, struct view object)
         history_trouble(h, TURN_HISTORY_TWICE);
     if (!r && place.is_branch)
         r = history_branch(h, place.from);
-    return r < 0 ? r : place.is_twice;
+    return r < 0 ? r : place.is_same;
 }
 
 /* -- what it tells of the session -- */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/num.h"
 #include "turn/history_priv.h"
 #include "turn/tell_priv.h"
 
@@ -22,6 +23,9 @@ struct line {
 
 /* Who tells a text: what one has told, the other tells once more. */
 enum source { FROM_MODEL = 2, FROM_EVENTS = 3 };
+
+/* Of results, by the call's id: told by the event, or by the other. */
+enum { RESULT_OF_EVENT = 0, RESULT_OF_MODEL = 1 };
 
 static bool
 take_line(struct view object, struct line *l)
@@ -131,7 +135,7 @@ tell_text(struct turn_history *h, enum turn_type type, bool is_user, struct view
         return 0;
     int r = history_remember(h, mine);
     if (!r && is_user)
-        r = history_mark(h, 0);
+        r = history_mark(h);
     struct turn_event e = turn_event(type);
     e.is_user = is_user;
     e.id = turn_text(id, &h->s.text[1]);
@@ -159,6 +163,21 @@ message(struct turn_history *h, const struct line *l, struct view payload)
     return tell_text(h, TURN_TEXT, is_user, text, id, FROM_MODEL);
 }
 
+/* Each part for itself: the events tell them so. */
+static int
+think(struct turn_history *h, struct view parts, struct view id, enum source source)
+{
+    int r = 0;
+    for (struct view part; !r && turn_next(&parts, &part);) {
+        struct view text = { 0 };
+        const struct turn_field wanted[] = { { "text", &text } };
+        (void)turn_known_fields(part, wanted, 1);
+        text = turn_text(text.n ? text : part, &h->s.text[0]);
+        r = tell_text(h, TURN_THINKING, false, text, id, source);
+    }
+    return r;
+}
+
 static int
 reasoning(struct turn_history *h, struct view payload)
 {
@@ -166,14 +185,9 @@ reasoning(struct turn_history *h, struct view payload)
     const struct turn_field wanted[] = { { "summary", &summary },
                                          { "content", &content },
                                          { "id", &id } };
-    struct buf *out = &h->s.text[0];
     (void)turn_known_fields(payload, wanted, 3);
-    int r = join_texts(content, out);
-    if (!r && !out->n)
-        r = join_texts(summary, out);
-    return r < 0 ? r
-                 : tell_text(h, TURN_THINKING, false, (struct view){ out->p, out->n }, id,
-                             FROM_MODEL);
+    int r = think(h, summary, id, FROM_MODEL);
+    return r < 0 ? r : think(h, content, id, FROM_MODEL);
 }
 
 /* -- calls -- */
@@ -211,35 +225,58 @@ call(struct turn_history *h, struct view payload)
     return tell_call(h, turn_text(id, &h->s.text[0]), named, json);
 }
 
-/* "… exited with code 2", or "Exit code: 2" in the first lines of an output. */
+/* "Process exited with code 2", or "Exit code: 2", in the lines above "Output:". */
 static int
 exit_code_in(struct view text)
 {
-    static const char *const says[] = { "exited with code ",
-                                        "Exit code: ", "\"exit_code\":" };
-    size_t n = text.n < 512 ? text.n : 512;
-    for (size_t i = 0; i < sizeof(says) / sizeof(says[0]) && n; i++) {
-        const uint8_t *at = memmem(text.p, n, says[i], strlen(says[i]));
-        int code = 0;
-        at = at ? at + strlen(says[i]) : text.p + n;
-        const uint8_t *digit = at;
-        for (; digit < text.p + n && *digit >= '0' && *digit <= '9' && code < 1000;
-             digit++)
-            code = code * 10 + (*digit - '0');
-        if (digit > at)
-            return code;
+    static const char *const says[] = { "Process exited with code ", "Exit code: " };
+    enum { LINES = 8 };
+    for (int line = 0; line < LINES && text.n; line++) {
+        const uint8_t *end = memchr(text.p, '\n', text.n);
+        size_t n = end ? (size_t)(end - text.p) : text.n;
+        for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++) {
+            size_t from = strlen(says[i]);
+            uint64_t code;
+            if (n > from && !memcmp(text.p, says[i], from) &&
+                !num_parse((struct view){ text.p + from, n - from }, INT_MAX, &code))
+                return (int)code;
+        }
+        if (turn_says((struct view){ text.p, n }, "Output:"))
+            break;
+        n += end != NULL;
+        text = (struct view){ text.p + n, text.n - n };
     }
     return -1;
 }
 
+/* {"output":"…","metadata":{"exit_code":2}}, as a text; out becomes the output alone. */
+static int
+exit_code_beside(struct turn_history *h, struct buf *out)
+{
+    struct view output = { 0 }, metadata = { 0 }, code = { 0 };
+    struct view text = { out->p, out->n };
+    const struct turn_field wanted[] = { { "output", &output },
+                                         { "metadata", &metadata } };
+    const struct turn_field of_metadata[] = { { "exit_code", &code } };
+    if (!text.n || text.p[0] != '{' || !turn_fields(text, wanted, 2) ||
+        !turn_known_fields(metadata, of_metadata, 1) || !output.n)
+        return -1;
+    uint64_t v = turn_u64(code, TURN_UNKNOWN);
+    struct view inner = turn_text(output, &h->scratch);
+    if (output.p[0] != '"')
+        return -1;
+    memmove(out->p, inner.p, inner.n); /* it is shorter */
+    out->n = inner.n;
+    return v <= INT_MAX ? (int)v : -1;
+}
+
 /* An output is a text, parts of one, or {"content":…,"success":…}. */
 static int
-output_text(struct turn_history *h, struct view output, struct buf *out, bool *ret_failed)
+output_text(struct view output, struct buf *out, bool *ret_failed)
 {
     struct view content = { 0 }, success = { 0 };
     const struct turn_field wanted[] = { { "content", &content },
                                          { "success", &success } };
-    (void)h;
     *ret_failed = false;
     if (output.n && output.p[0] == '{') {
         (void)turn_known_fields(output, wanted, 2);
@@ -255,25 +292,32 @@ result(struct turn_history *h, struct view payload)
     struct view id = { 0 }, output = { 0 };
     const struct turn_field wanted[] = { { "call_id", &id }, { "output", &output } };
     struct turn_event e = turn_event(TURN_TOOL_RESULT);
+    struct buf *out = &h->s.text[2];
     (void)turn_known_fields(payload, wanted, 2);
     e.id = turn_text(id, &h->s.text[0]);
     buf_clear(&h->s.text[1]);
-    uint64_t key = history_hash(1, e.id);
-    if (!turn_call_close(&h->s, e.id, &h->s.text[1]) && history_take_back(h, key))
-        return 0; /* the event has told it */
-    int r = output_text(h, output, &h->s.text[2], &e.is_error);
+    bool is_open = turn_call_close(&h->s, e.id, &h->s.text[1]);
+    if (!is_open && history_take_back(h, history_hash(RESULT_OF_EVENT, e.id)))
+        return 0;
+    int r = history_remember(h, history_hash(RESULT_OF_MODEL, e.id));
+    if (!r)
+        r = output_text(output, out, &e.is_error);
+    if (r < 0)
+        return r;
+    e.exit_code = exit_code_beside(h, out);
     e.name = (struct view){ h->s.text[1].p, h->s.text[1].n };
-    e.text = (struct view){ h->s.text[2].p, h->s.text[2].n };
-    e.exit_code = exit_code_in(e.text);
+    e.text = (struct view){ out->p, out->n };
+    if (e.exit_code < 0)
+        e.exit_code = exit_code_in(e.text);
     e.is_error |= e.exit_code > 0;
-    return r < 0 ? r : history_tell(h, &e);
+    return history_tell(h, &e);
 }
 
 /* -- events: what the user saw -- */
 
 struct item {
     struct view type, id, content, text, command, output, exit_code, status, changes;
-    struct view server, tool, arguments, result, error, summary;
+    struct view tool, arguments, result, error, summary, raw;
 };
 
 static struct view
@@ -300,32 +344,41 @@ tell_item_call(struct turn_history *h, const struct item *i, struct view id)
 }
 
 static int
+open_item(struct turn_history *h, const struct item *i, struct view id)
+{
+    int r = tell_item_call(h, i, id);
+    buf_clear(&h->s.text[3]);
+    if (!r)
+        (void)turn_call_close(&h->s, id, &h->s.text[3]);
+    return r;
+}
+
+static int
 tool_item(struct turn_history *h, const struct item *i)
 {
     struct turn_event e = turn_event(TURN_TOOL_RESULT);
     struct view id = turn_text(i->id, &h->s.text[0]);
     buf_clear(&h->s.text[3]);
     bool is_open = turn_call_close(&h->s, id, &h->s.text[3]);
-    int r = 0;
-    if (!is_open)
-        r = tell_item_call(h, i, id);
-    if (!r && !is_open) {
-        buf_clear(&h->s.text[3]);
-        (void)turn_call_close(&h->s, id, &h->s.text[3]);
-    } else if (!r) {
-        r = history_remember(h, history_hash(1, id)); /* its output comes once more */
-    }
+    if (!is_open && history_take_back(h, history_hash(RESULT_OF_MODEL, id)))
+        return 0;
+    int r = is_open ? 0 : open_item(h, i, id);
+    if (!r)
+        r = history_remember(h, history_hash(RESULT_OF_EVENT, id));
+    if (r < 0)
+        return r;
     uint64_t code = turn_u64(i->exit_code, TURN_UNKNOWN);
     e.id = id;
     e.name = (struct view){ h->s.text[3].p, h->s.text[3].n };
     e.exit_code = code <= INT_MAX ? (int)code : -1;
     e.is_error = turn_is(i->status, "failed") || turn_is(i->status, "declined") ||
                  e.exit_code > 0;
-    if (!r && i->output.n)
-        e.text = turn_text(i->output, &h->s.text[2]);
-    else if (!r)
+    struct view said = i->error.n > 2 && i->error.p[0] == '"' ? i->error : i->output;
+    if (said.n)
+        e.text = turn_text(said, &h->s.text[2]);
+    else
         e.text = i->result.n ? i->result : turn_text(i->status, &h->s.text[2]);
-    return r < 0 ? r : history_tell(h, &e);
+    return history_tell(h, &e);
 }
 
 static int
@@ -333,21 +386,14 @@ item(struct turn_history *h, const struct line *l, struct view object)
 {
     struct item i = { 0 };
     const struct turn_field wanted[] = {
-        { "type", &i.type },
-        { "id", &i.id },
-        { "content", &i.content },
-        { "text", &i.text },
-        { "command", &i.command },
-        { "aggregated_output", &i.output },
-        { "exit_code", &i.exit_code },
-        { "status", &i.status },
-        { "changes", &i.changes },
-        { "server", &i.server },
-        { "tool", &i.tool },
-        { "arguments", &i.arguments },
-        { "result", &i.result },
-        { "error", &i.error },
-        { "summary_text", &i.summary },
+        { "type", &i.type },           { "id", &i.id },
+        { "content", &i.content },     { "text", &i.text },
+        { "command", &i.command },     { "aggregated_output", &i.output },
+        { "exit_code", &i.exit_code }, { "status", &i.status },
+        { "changes", &i.changes },     { "tool", &i.tool },
+        { "arguments", &i.arguments }, { "result", &i.result },
+        { "error", &i.error },         { "summary_text", &i.summary },
+        { "raw_content", &i.raw },
     };
     static const char *const tools[] = { "CommandExecution", "FileChange", "McpToolCall",
                                          NULL };
@@ -355,12 +401,16 @@ item(struct turn_history *h, const struct line *l, struct view object)
     bool is_user = turn_is(i.type, "UserMessage");
     if (is_word(i.type, tools))
         return tool_item(h, &i);
+    if (turn_is(i.type, "Reasoning")) {
+        int thought = think(h, i.summary, i.id, FROM_EVENTS);
+        return thought < 0 ? thought : think(h, i.raw, i.id, FROM_EVENTS);
+    }
     struct buf *out = &h->s.text[0];
     int r = join_texts(i.content.n ? i.content : i.text, out);
     struct view text = { out->p, out->n };
     if (r < 0)
         return r;
-    if (is_user || turn_is(i.type, "AgentMessage"))
+    if ((is_user && !is_wrapping(text)) || turn_is(i.type, "AgentMessage"))
         return tell_text(h, TURN_TEXT, is_user, text, i.id, FROM_EVENTS);
     return history_other(h, l->kind, i.type, l->object);
 }
@@ -397,6 +447,25 @@ tell_usage(struct turn_history *h, struct turn_usage u, struct view id)
     return history_tell(h, &e);
 }
 
+/* A running total, often told more than once: what it has grown by. 0: it is the same.
+ * One that has shrunk is another one's, of which only the last step is known. */
+static bool
+take_total(struct turn_history *h, struct turn_usage all, struct turn_usage last,
+           struct turn_usage *ret)
+{
+    bool has_shrunk = false, has_grown = false;
+    struct turn_usage grown = { 0 };
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
+        uint64_t now = *turn_usage_field(&all, i), before = h->totals[i];
+        has_shrunk |= now < before;
+        has_grown |= now > before;
+        *turn_usage_field(&grown, i) = now > before ? now - before : 0;
+        h->totals[i] = now;
+    }
+    *ret = has_shrunk ? last : grown;
+    return has_shrunk || has_grown;
+}
+
 /* One answer of the model's, by its id. */
 static int
 record(struct turn_history *h, struct view payload)
@@ -406,14 +475,17 @@ record(struct turn_history *h, struct view payload)
                                          { "usage", &usage },
                                          { "thread_token_usage", &thread } };
     (void)turn_known_fields(payload, wanted, 3);
-    struct turn_usage all = usage_of(thread);
-    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
-        h->totals[i] = *turn_usage_field(&all, i);
-    return tell_usage(h, usage_of(usage), turn_text(id, &h->s.text[0]));
+    struct turn_usage used = usage_of(usage), all = usage_of(thread), grown;
+    for (size_t i = 0; !thread.n && i < TURN_USAGE_FIELDS; i++) {
+        uint64_t more = *turn_usage_field(&used, i);
+        uint64_t room = TURN_UNKNOWN - 1 - h->totals[i];
+        *turn_usage_field(&all, i) = h->totals[i] + (more < room ? more : room);
+    }
+    if (!take_total(h, all, used, &grown))
+        return 0; /* the count has told it */
+    return tell_usage(h, used, turn_text(id, &h->s.text[0]));
 }
 
-/* A running total, often told more than once: what it has grown by. One that has shrunk
- * is another one's, whose last step counts. */
 static int
 count(struct turn_history *h, const struct line *l)
 {
@@ -423,22 +495,13 @@ count(struct turn_history *h, const struct line *l)
                                           { "last_token_usage", &last } };
     (void)turn_known_fields(l->payload, wanted, 1);
     (void)turn_known_fields(info, of_info, 2);
-    struct turn_usage all = usage_of(total), grown = { 0 };
-    bool has_shrunk = false, has_grown = false;
-    for (size_t i = 0; total.n && i < TURN_USAGE_FIELDS; i++) {
-        uint64_t now = *turn_usage_field(&all, i);
-        has_shrunk |= now < h->totals[i];
-        has_grown |= now > h->totals[i];
-        *turn_usage_field(&grown, i) = now > h->totals[i] ? now - h->totals[i] : 0;
-        h->totals[i] = now;
-    }
-    if (!has_grown && !has_shrunk)
+    struct turn_usage grown;
+    if (!total.n || !take_total(h, usage_of(total), usage_of(last), &grown))
         return 0;
     AUTO(buf) id = { 0 };
     uint64_t name = history_hash(history_hash(4, l->timestamp), total);
-    buf_printf(&id, "codex-total-%016llx", (unsigned long long)name);
-    return tell_usage(h, has_shrunk ? usage_of(last) : grown,
-                      (struct view){ id.p, id.n });
+    int r = buf_printf(&id, "codex-total-%016llx", (unsigned long long)name);
+    return r < 0 ? r : tell_usage(h, grown, (struct view){ id.p, id.n });
 }
 
 /* -- lines -- */
@@ -456,18 +519,26 @@ done(struct turn_history *h, struct view payload, const char *how)
     return history_tell(h, &e);
 }
 
+/* As many of the user's turns are undone, or all. */
 static int
 roll_back(struct turn_history *h, const struct line *l)
 {
     struct view turns = { 0 };
     const struct turn_field wanted[] = { { "num_turns", &turns } };
-    uint64_t from, n;
+    uint64_t from;
     (void)turn_known_fields(l->payload, wanted, 1);
-    n = turn_u64(turns, 0);
-    if (!history_marked_before(h, n, &from))
+    if (!history_unmark(h, turn_u64(turns, 0), &from))
         return history_other(h, l->type, l->kind, l->object);
-    h->marks.n -= (size_t)n * 2 * sizeof(uint64_t);
     return history_branch(h, from);
+}
+
+static int
+say(struct turn_history *h, const struct line *l, struct view text)
+{
+    bool is_user = turn_is(l->kind, "user_message");
+    if (is_user && is_wrapping(text))
+        return history_other(h, l->type, l->kind, l->object);
+    return tell_text(h, TURN_TEXT, is_user, text, (struct view){ 0 }, FROM_EVENTS);
 }
 
 static int
@@ -490,9 +561,9 @@ event(struct turn_history *h, const struct line *l)
         return roll_back(h, l);
     struct view said = turn_text(text, &h->s.text[0]);
     if (turn_is(l->kind, "user_message") || turn_is(l->kind, "agent_message"))
-        return tell_text(h, TURN_TEXT, turn_is(l->kind, "user_message"), said,
-                         (struct view){ 0 }, FROM_EVENTS);
-    if (turn_is(l->kind, "agent_reasoning"))
+        return say(h, l, said);
+    if (turn_is(l->kind, "agent_reasoning") ||
+        turn_is(l->kind, "agent_reasoning_raw_content"))
         return tell_text(h, TURN_THINKING, false, said, (struct view){ 0 }, FROM_EVENTS);
     if (!turn_is(l->kind, "error") && !turn_is(l->kind, "stream_error"))
         return history_other(h, l->type, l->kind, l->object);

@@ -46,7 +46,7 @@ is_message(const struct line *l)
     static const char *const types[] = { "user", "gemini", "info", "error", "warning" };
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (turn_is(l->type, types[i]))
-            return l->id.n && l->content.n;
+            return l->id.n && (l->content.n || l->calls.n || l->thoughts.n);
     return false;
 }
 
@@ -61,15 +61,15 @@ is_mine(struct view object)
 
 /* -- what was told of a message already is not told again -- */
 
-/* true: it is new. */
-static bool
-is_new(struct turn_history *h, uint64_t seed, struct view id, struct view what)
+enum seed { SAID = 1, THOUGHT, CALLED, RESULTED, USED, BEGAN };
+
+/* *ret: it is new, and known from now on. */
+static int
+see(struct turn_history *h, enum seed seed, struct view id, struct view what, bool *ret)
 {
-    uint64_t hash = history_hash(history_hash(seed, id), what);
-    if (history_was_told(h, hash))
-        return false;
-    (void)history_remember(h, hash);
-    return h->told.failed == 0;
+    uint64_t hash = history_hash(history_hash(seed, id), what), place;
+    *ret = !turn_tree_marked(&h->tree, hash, &place);
+    return *ret ? turn_tree_mark(&h->tree, hash, h->facts.events) : 0;
 }
 
 /* A text, or parts of one. */
@@ -100,9 +100,12 @@ say(struct turn_history *h, const struct line *l)
     struct buf *out = &h->s.text[0];
     bool is_user = turn_is(l->type, "user"),
          is_said = is_user || turn_is(l->type, "gemini");
+    bool is_new = false;
     int r = join_texts(is_user && l->display.n ? l->display : l->content, out);
     struct view text = { out->p, out->n };
-    if (r < 0 || !text.n || !is_new(h, 1, l->id, text))
+    if (!r && text.n)
+        r = see(h, SAID, l->id, text, &is_new);
+    if (r < 0 || !is_new)
         return r;
     struct turn_event e = turn_event(is_said                     ? TURN_TEXT
                                      : turn_is(l->type, "error") ? TURN_ERROR
@@ -126,7 +129,9 @@ think(struct turn_history *h, const struct line *l)
         const struct turn_field wanted[] = { { "subject", &subject },
                                              { "description", &description } };
         (void)turn_known_fields(one, wanted, 2);
-        if (!is_new(h, 2, l->id, one))
+        bool is_new;
+        r = see(h, THOUGHT, l->id, one, &is_new);
+        if (r < 0 || !is_new)
             continue;
         buf_clear(out);
         (void)turn_str(subject, out);
@@ -144,6 +149,7 @@ think(struct turn_history *h, const struct line *l)
 
 struct call {
     struct view id, name, args, result, status, shown;
+    struct view key; /* by which it is known again */
 };
 
 /* [{"functionResponse":{"response":{"output":…}}}], else what was shown of it. */
@@ -166,14 +172,31 @@ result_text(const struct call *c, struct buf *out)
 }
 
 static int
+tell_call(struct turn_history *h, const struct line *l, const struct call *c)
+{
+    bool is_new;
+    int r = see(h, CALLED, l->id, c->key, &is_new);
+    if (r < 0 || !is_new)
+        return r;
+    struct turn_event e = turn_event(TURN_TOOL_CALL);
+    e.id = turn_text(c->id, &h->s.text[0]);
+    e.name = turn_text(c->name, &h->s.text[1]);
+    e.json = c->args;
+    return history_tell(h, &e);
+}
+
+static int
 tell_result(struct turn_history *h, const struct line *l, const struct call *c)
 {
+    bool is_new = false;
+    int r = 0;
+    if (turn_is(c->status, "success") || turn_is(c->status, "error") ||
+        turn_is(c->status, "cancelled"))
+        r = see(h, RESULTED, l->id, c->key, &is_new);
+    if (r < 0 || !is_new)
+        return r;
     struct turn_event e = turn_event(TURN_TOOL_RESULT);
-    bool is_over = turn_is(c->status, "success") || turn_is(c->status, "error") ||
-                   turn_is(c->status, "cancelled");
-    if (!is_over || !is_new(h, 4, l->id, c->id))
-        return 0;
-    int r = result_text(c, &h->s.text[0]);
+    r = result_text(c, &h->s.text[0]);
     e.id = turn_text(c->id, &h->s.text[1]);
     e.name = turn_text(c->name, &h->s.text[2]);
     e.text = (struct view){ h->s.text[0].p, h->s.text[0].n };
@@ -194,13 +217,8 @@ use_tools(struct turn_history *h, const struct line *l)
             { "status", &c.status }, { "resultDisplay", &c.shown },
         };
         (void)turn_known_fields(one, wanted, 6);
-        if (is_new(h, 3, l->id, c.id)) {
-            struct turn_event e = turn_event(TURN_TOOL_CALL);
-            e.id = turn_text(c.id, &h->s.text[0]);
-            e.name = turn_text(c.name, &h->s.text[1]);
-            e.json = c.args;
-            r = history_tell(h, &e);
-        }
+        c.key = c.id.n ? c.id : c.args.n ? c.args : c.name;
+        r = tell_call(h, l, &c);
         if (!r)
             r = tell_result(h, l, &c);
     }
@@ -227,8 +245,12 @@ use_tokens(struct turn_history *h, const struct line *l)
                                          { "thoughts", &thoughts },
                                          { "tool", &tool } };
     struct turn_event e = turn_event(TURN_USAGE);
-    if (!turn_known_fields(l->tokens, wanted, 5) || !is_new(h, 5, l->id, l->tokens))
-        return 0;
+    bool is_new = false;
+    int r = 0;
+    if (turn_known_fields(l->tokens, wanted, 5))
+        r = see(h, USED, l->id, l->tokens, &is_new);
+    if (r < 0 || !is_new)
+        return r;
     uint64_t in = turn_u64(input, 0), of_cache = turn_u64(cached, 0);
     e.usage = (struct turn_usage){
         .input_tokens = plus(of_cache <= in ? in - of_cache : in, turn_u64(tool, 0)),
@@ -252,8 +274,8 @@ take_message(struct turn_history *h, struct view object)
     if (!is_message(&l))
         return history_other(h, l.type, (struct view){ 0 }, object);
     history_set_time(h, l.timestamp);
-    uint64_t place, key = history_hash(6, l.id);
-    int r = history_marked(h, key, &place) ? 0 : history_mark(h, key);
+    bool is_new;
+    int r = see(h, BEGAN, l.id, (struct view){ 0 }, &is_new);
     if (!r && history_learn(h, &h->facts.model, l.model))
         r = history_session(h);
     if (!r)
@@ -265,27 +287,39 @@ take_message(struct turn_history *h, struct view object)
     return r < 0 ? r : use_tokens(h, &l);
 }
 
+/* Before that message. */
 static int
 go_back(struct turn_history *h, struct view id)
 {
-    uint64_t from;
-    if (history_marked(h, history_hash(6, id), &from))
+    uint64_t from, key = history_hash(history_hash(BEGAN, id), (struct view){ 0 });
+    if (turn_tree_marked(&h->tree, key, &from))
         return history_branch(h, from);
     history_trouble(h, TURN_HISTORY_ORPHAN);
     return 0;
 }
 
 static int
+take_messages(struct turn_history *h, struct view messages)
+{
+    int r = 0;
+    for (struct view one; !r && turn_next(&messages, &one);)
+        r = take_message(h, one);
+    return r;
+}
+
+/* {"$set":{…}} has fields of the document, which are others now. */
+static int
 decode(struct turn_history *h, struct view object)
 {
     struct line l;
-    struct view one;
     int r = 0;
     take_line(object, &l);
     if (l.rewind.n)
         return go_back(h, l.rewind);
     if (is_message(&l))
         return take_message(h, object);
+    if (l.set.n)
+        take_line(l.set, &l);
     history_set_time(h, l.start);
     (void)history_learn(h, &h->facts.title, l.summary);
     if (history_learn(h, &h->facts.id, l.session))
@@ -294,9 +328,7 @@ decode(struct turn_history *h, struct view object)
         struct view kind = { (const uint8_t *)"\"session\"", 9 };
         r = history_other(h, kind, (struct view){ 0 }, object);
     }
-    while (!r && turn_next(&l.messages, &one))
-        r = take_message(h, one);
-    return r;
+    return r < 0 ? r : take_messages(h, l.messages);
 }
 
 const struct turn_history_format turn_history_gemini = { TURN_GEMINI, is_mine, decode };

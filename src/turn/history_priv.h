@@ -17,9 +17,9 @@ struct turn_history {
     struct turn_sink sink;
     struct buf side, scratch;
     bool is_stream; /* what was printed, not what is kept */
-    struct buf
-        told; /* hashes of what was told, and may be told again: the format's own */
-    struct buf marks; /* places to which a line may go back: the format's own */
+    /* The format's own: hashes of what was told, and may be told again; places to which a
+     * line may go back. */
+    struct buf told, marks;
     uint64_t totals[TURN_USAGE_FIELDS]; /* the last that were told, where a format sums */
 };
 
@@ -51,18 +51,18 @@ uint64_t history_hash(uint64_t seed, struct view text);
 
 /* -- hashes that are remembered, the latest of them (h->told) -- */
 
-bool history_was_told(const struct turn_history *h, uint64_t hash);
+enum { HISTORY_TOLD_MAX = 4096, HISTORY_MARKS_MAX = 1 << 16 };
+
 int history_remember(struct turn_history *h, uint64_t hash);
 /* It was, once; now it is forgotten. */
 bool history_take_back(struct turn_history *h, uint64_t hash);
 
-/* -- places (h->marks): what has that hash comes behind that event -- */
+/* -- places (h->marks): so many events there were -- */
 
-int history_mark(struct turn_history *h, uint64_t hash);
-/* The place of the last mark with that hash. */
-bool history_marked(const struct turn_history *h, uint64_t hash, uint64_t *ret_from);
-/* … of the last but n - 1 of all marks. */
-bool history_marked_before(const struct turn_history *h, uint64_t n, uint64_t *ret_from);
+int history_mark(struct turn_history *h);
+/* Takes the last n marks away, or all that there are; the place of the first of them.
+ * False: there is none. */
+bool history_unmark(struct turn_history *h, uint64_t n, uint64_t *ret_from);
 
 /* -- history_stream.c -- */
 

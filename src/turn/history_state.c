@@ -4,10 +4,13 @@
  *
  * Who finds another version's reads the history from its beginning.
  */
+#include <string.h>
+
 #include "base/parts.h"
 #include "turn/history_priv.h"
+#include "turn/tell_priv.h"
 
-static const struct view magic = { (const uint8_t *)"ahr history 1", 13 };
+static const struct view magic = { (const uint8_t *)"ahr history 2", 13 };
 
 enum { OWN_TEXTS = 12, OWN_NUMBERS = 9, TEXTS = OWN_TEXTS + 3 * TURN_LANES };
 
@@ -50,6 +53,7 @@ turn_history_save(const struct turn_history *h, struct buf *out)
     list_texts(own, texts);
     list_numbers(own, numbers);
     parts_put(out, magic);
+    parts_put_u64(out, h->opt.agent);
     for (size_t i = 0; i < OWN_NUMBERS; i++)
         parts_put_u64(out, *numbers[i]);
     for (size_t i = 0; i < TURN_LANES; i++) {
@@ -61,8 +65,7 @@ turn_history_save(const struct turn_history *h, struct buf *out)
         parts_put(out, (struct view){ texts[i]->p, texts[i]->n });
     parts_put_u64(out, h->s.has_spoken);
     parts_put_u64(out, h->is_stream);
-    parts_put_u64(out, h->tree.tip);
-    return parts_put(out, (struct view){ h->tree.nodes.p, h->tree.nodes.n });
+    return turn_tree_save(&h->tree, out);
 }
 
 static bool
@@ -82,28 +85,53 @@ load_numbers(struct turn_history *h, struct view *rest)
     return is_fine;
 }
 
+static int
+load_texts(struct turn_history *h, struct view *rest)
+{
+    struct buf *texts[TEXTS];
+    struct view part;
+    int r = 0;
+    list_texts(h, texts);
+    for (size_t i = 0; !r && i < TEXTS; i++) {
+        buf_clear(texts[i]);
+        r = parts_take(rest, &part) ? buf_append(texts[i], part.p, part.n) : ERR_DAMAGED;
+    }
+    return r;
+}
+
+/* What is read without a further look. */
+static bool
+is_sound(const struct turn_history *h)
+{
+    size_t size = sizeof(uint64_t);
+    uint64_t from;
+    for (size_t at = 0; at + size <= h->marks.n; at += size) {
+        memcpy(&from, h->marks.p + at, size);
+        if (from > h->facts.events)
+            return false;
+    }
+    return h->told.n % size == 0 && h->told.n / size <= HISTORY_TOLD_MAX &&
+           h->marks.n % size == 0 && h->marks.n / size <= HISTORY_MARKS_MAX &&
+           h->facts.start_ns <= h->facts.last_ns && turn_calls_are_sound(&h->s);
+}
+
 int
 turn_history_load(struct turn_history *h, struct view saved)
 {
-    struct buf *texts[TEXTS];
     struct view part, rest = saved;
-    uint64_t has_spoken, is_stream, tip;
+    uint64_t agent, has_spoken, is_stream;
     if (!parts_take(&rest, &part) || part.n != magic.n ||
-        memcmp(part.p, magic.p, magic.n) != 0 || !load_numbers(h, &rest))
+        memcmp(part.p, magic.p, magic.n) != 0 || !parts_take_u64(&rest, &agent) ||
+        agent != (uint64_t)h->opt.agent || !load_numbers(h, &rest))
         return ERR_DAMAGED;
-    list_texts(h, texts);
-    for (size_t i = 0; i < TEXTS; i++) {
-        buf_clear(texts[i]);
-        if (!parts_take(&rest, &part))
-            return ERR_DAMAGED;
-        if (buf_append(texts[i], part.p, part.n) < 0)
-            return texts[i]->failed;
-    }
+    int r = load_texts(h, &rest);
+    if (r < 0)
+        return r;
     if (!parts_take_u64(&rest, &has_spoken) || !parts_take_u64(&rest, &is_stream) ||
-        !parts_take_u64(&rest, &tip) || !parts_take(&rest, &part) || rest.n ||
-        tip > UINT32_MAX)
+        !is_sound(h))
         return ERR_DAMAGED;
     h->s.has_spoken = has_spoken;
     h->is_stream = is_stream;
-    return turn_tree_load(&h->tree, part, (uint32_t)tip);
+    r = turn_tree_load(&h->tree, &rest, h->facts.events);
+    return r < 0 || !rest.n ? r : ERR_DAMAGED;
 }

@@ -5,19 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parts.h"
+
 enum {
     NODES_MAX = 1 << 19,
     SLOTS_MIN = 1 << 10,
-    STEPS_MAX = 1 << 26, /* in all: files that are made for it would take for ever */
+    STEPS_MAX = 1 << 25, /* in all: files that are made for it would take for ever */
 };
 
 /* Numbers of nodes are from 1; 0: none. */
 struct node {
     uint64_t key, line, said;
     uint32_t parent; /* as the file has it */
-    uint32_t
-        before;     /* what was said before, on its branch; of a note: what it hangs on */
-    uint32_t event; /* the last one told of it */
+    uint32_t before; /* said before, on its branch; of a note: what it hangs on */
+    uint32_t event;  /* the last one told of it */
     uint8_t kind;
     uint8_t is_there; /* else it was only named */
     uint8_t unused[2];
@@ -45,25 +46,34 @@ turn_tree_release(struct turn_history_tree *t)
     *t = (struct turn_history_tree){ 0 };
 }
 
-/* -- by key -- */
+/* A line may make two nodes. */
+static bool
+is_full(const struct turn_history_tree *t)
+{
+    return count_of(t) + 2 > NODES_MAX || t->steps >= STEPS_MAX;
+}
 
+/* -- by key: of several with one the last -- */
+
+/* Keys may be made so that they meet: each look counts. */
 static size_t
-slot_of(const struct turn_history_tree *t, uint64_t key)
+slot_of(struct turn_history_tree *t, uint64_t key)
 {
     size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (t->slot_count - 1);
-    while (t->slots[i] && node_at(t, t->slots[i])->key != key)
+    for (; t->slots[i] && node_at(t, t->slots[i])->key != key; t->steps++)
         i = (i + 1) & (t->slot_count - 1);
     return i;
 }
 
 static uint32_t
-find(const struct turn_history_tree *t, uint64_t key)
+find(struct turn_history_tree *t, uint64_t key)
 {
     return t->slot_count && key ? t->slots[slot_of(t, key)] : 0;
 }
 
+/* Too many steps for that, and the tree grows no more. */
 static int
-make_slots(struct turn_history_tree *t, size_t count)
+make_slots(struct turn_history_tree *t, size_t count, uint64_t steps_max)
 {
     uint32_t *slots = calloc(count, sizeof(*slots));
     if (!slots)
@@ -71,27 +81,24 @@ make_slots(struct turn_history_tree *t, size_t count)
     free(t->slots);
     t->slots = slots;
     t->slot_count = count;
-    for (uint32_t n = 1; n <= count_of(t); n++) {
-        size_t i = slot_of(t, node_at(t, n)->key);
-        if (!t->slots[i])
-            t->slots[i] = n;
-    }
+    uint64_t before = t->steps;
+    t->steps = 0;
+    for (uint32_t n = 1; n <= count_of(t) && t->steps < steps_max; n++)
+        t->slots[slot_of(t, node_at(t, n)->key)] = n;
+    t->steps = t->steps < steps_max ? before : STEPS_MAX;
     return 0;
 }
 
-/* 0: there is no room for more. */
 static int
 make_node(struct turn_history_tree *t, uint64_t key, uint32_t *ret)
 {
     uint32_t number = count_of(t) + 1;
-    *ret = 0;
-    if (number > NODES_MAX)
-        return 0;
     int r = 0;
     if ((size_t)number * 2 > t->slot_count)
-        r = make_slots(t, t->slot_count ? t->slot_count * 2 : SLOTS_MIN);
+        r = make_slots(t, t->slot_count ? t->slot_count * 2 : SLOTS_MIN, STEPS_MAX);
     if (r < 0)
         return r;
+    t->nodes.ceiling = (size_t)NODES_MAX * sizeof(struct node);
     struct node *n = (struct node *)(void *)buf_grow(&t->nodes, sizeof(*n));
     if (!n)
         return t->nodes.failed;
@@ -137,14 +144,27 @@ is_branch(struct turn_history_tree *t, const struct turn_tree_line *l, uint32_t 
 
 /* -- lines -- */
 
+/* The node of the line: one that was named before it came, or a new one. */
+static int
+name_line(struct turn_history_tree *t, uint64_t key, uint32_t *ret, bool *ret_was_named)
+{
+    *ret = find(t, key);
+    *ret_was_named = *ret && !node_at(t, *ret)->is_there;
+    return *ret_was_named ? 0 : make_node(t, key, ret);
+}
+
 /* The node that is named, made where it is not there. */
 static int
 name_parent(struct turn_history_tree *t, const struct turn_tree_line *l, uint32_t *ret,
             struct turn_tree_place *place)
 {
+    *ret = 0;
+    place->is_cycle = l->parent && l->parent == l->key;
+    if (!l->parent || place->is_cycle)
+        return 0;
     *ret = find(t, l->parent);
-    place->is_orphan = l->parent && (!*ret || !node_at(t, *ret)->is_there);
-    return *ret || !l->parent ? 0 : make_node(t, l->parent, ret);
+    place->is_orphan = !*ret || !node_at(t, *ret)->is_there;
+    return *ret ? 0 : make_node(t, l->parent, ret);
 }
 
 static void
@@ -155,8 +175,7 @@ say(struct turn_history_tree *t, const struct turn_tree_line *l, uint32_t number
     uint32_t behind = n->before;
     place->is_root = t->tip && !l->parent;
     n->before = t->tip;
-    if (t->tip && behind && behind != t->tip && behind != number &&
-        is_branch(t, l, behind)) {
+    if (t->tip && behind && behind != t->tip && is_branch(t, l, behind)) {
         n->before = behind;
         place->is_branch = true;
         place->from = node_at(t, behind)->event;
@@ -165,17 +184,17 @@ say(struct turn_history_tree *t, const struct turn_tree_line *l, uint32_t number
 }
 
 static int
-place(struct turn_history_tree *t, const struct turn_tree_line *l, uint32_t number,
+place(struct turn_history_tree *t, const struct turn_tree_line *l,
       struct turn_tree_place *ret)
 {
-    uint32_t parent = 0;
-    bool was_named = number != 0;
-    int r = number ? 0 : make_node(t, l->key, &number);
-    if (!r && number)
-        r = name_parent(t, l, &parent, ret);
-    t->last = number;
-    if (r < 0 || !number)
+    uint32_t parent, number;
+    bool was_named;
+    int r = name_parent(t, l, &parent, ret);
+    if (!r)
+        r = name_line(t, l->key, &number, &was_named);
+    if (r < 0)
         return r;
+    t->last = number;
     struct node *n = node_at(t, number);
     const struct node *above = parent ? node_at(t, parent) : NULL;
     n->line = l->line;
@@ -186,9 +205,10 @@ place(struct turn_history_tree *t, const struct turn_tree_line *l, uint32_t numb
     n->before = 0;
     if (above && above->is_there)
         n->before = above->kind == TURN_TREE_NOTE ? above->before : parent;
-    ret->is_cycle = (was_named || parent == number) && is_cycle(t, number);
-    if (ret->is_cycle)
+    if (was_named && is_cycle(t, number)) {
+        ret->is_cycle = true;
         n->parent = n->before = 0;
+    }
     if (l->kind != TURN_TREE_NOTE)
         say(t, l, number, ret);
     return 0;
@@ -200,13 +220,12 @@ turn_tree_add(struct turn_history_tree *t, const struct turn_tree_line *l,
 {
     *ret = (struct turn_tree_place){ 0 };
     t->last = 0;
-    uint32_t number = find(t, l->key);
-    if (!l->key)
-        return 0;
-    if (!number || !node_at(t, number)->is_there)
-        return place(t, l, number, ret);
-    ret->is_twice = node_at(t, number)->line == l->line;
-    return 0; /* another one of the same name goes on behind the one before */
+    uint32_t number = is_full(t) ? 0 : find(t, l->key);
+    if (number && node_at(t, number)->is_there) {
+        ret->is_twice = true;
+        ret->is_same = node_at(t, number)->line == l->line;
+    }
+    return !l->key || ret->is_same || is_full(t) ? 0 : place(t, l, ret);
 }
 
 void
@@ -216,24 +235,68 @@ turn_tree_done(struct turn_history_tree *t, uint64_t events)
         node_at(t, t->last)->event = events < UINT32_MAX ? (uint32_t)events : UINT32_MAX;
 }
 
-/* -- kept -- */
+/* -- places -- */
 
 int
-turn_tree_load(struct turn_history_tree *t, struct view saved, uint32_t tip)
+turn_tree_mark(struct turn_history_tree *t, uint64_t key, uint64_t events)
 {
-    size_t count = saved.n / sizeof(struct node);
-    if (saved.n % sizeof(struct node) || count > NODES_MAX || tip > count)
+    uint32_t number;
+    if (is_full(t) || find(t, key))
+        return 0;
+    int r = make_node(t, key, &number);
+    t->last = r < 0 ? 0 : number;
+    turn_tree_done(t, events);
+    return r;
+}
+
+bool
+turn_tree_marked(struct turn_history_tree *t, uint64_t key, uint64_t *ret_events)
+{
+    uint32_t number = is_full(t) ? 0 : find(t, key);
+    if (number)
+        *ret_events = node_at(t, number)->event;
+    return number != 0;
+}
+
+/* -- kept -- */
+
+static bool
+is_fine(const struct node *n, size_t count, uint64_t events)
+{
+    return n->key && n->parent <= count && n->before <= count && n->event <= events &&
+           n->kind <= TURN_TREE_SAYS && n->is_there <= 1;
+}
+
+int
+turn_tree_save(const struct turn_history_tree *t, struct buf *out)
+{
+    parts_put_u64(out, t->tip);
+    parts_put_u64(out, t->steps);
+    parts_put(out, (struct view){ t->nodes.p, t->nodes.n });
+    return out->failed;
+}
+
+int
+turn_tree_load(struct turn_history_tree *t, struct view *saved, uint64_t events)
+{
+    uint64_t tip, steps;
+    struct view nodes;
+    if (!parts_take_u64(saved, &tip) || !parts_take_u64(saved, &steps) ||
+        !parts_take(saved, &nodes))
         return ERR_DAMAGED;
-    t->nodes.ceiling = (size_t)NODES_MAX * sizeof(struct node);
-    int r = buf_append(&t->nodes, saved.p, saved.n);
-    for (uint32_t n = 1; !r && n <= count; n++) {
-        const struct node *node = node_at(t, n);
-        if (node->parent > count || node->before > count || node->kind > TURN_TREE_SAYS)
-            r = ERR_DAMAGED;
-    }
-    size_t slots = SLOTS_MIN;
+    size_t count = nodes.n / sizeof(struct node), slots = SLOTS_MIN;
+    if (nodes.n % sizeof(struct node) || count > NODES_MAX || tip > count)
+        return ERR_DAMAGED;
+    turn_tree_release(t);
+    int r = buf_append(&t->nodes, nodes.p, nodes.n);
+    for (uint32_t n = 1; !r && n <= count; n++)
+        r = is_fine(node_at(t, n), count, events) ? 0 : ERR_DAMAGED;
     while (slots < count * 2)
         slots *= 2;
-    t->tip = tip;
-    return r < 0 || !count ? r : make_slots(t, slots);
+    t->tip = (uint32_t)tip;
+    t->steps = steps;
+    if (r < 0 || !count || is_full(t))
+        return r;
+    /* As many as were gone when they were added one by one, whatever the keys are. */
+    return make_slots(t, slots, 2 * (uint64_t)STEPS_MAX);
 }

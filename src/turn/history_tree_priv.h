@@ -40,18 +40,27 @@ struct turn_tree_line {
 
 struct turn_tree_place {
     bool is_twice, is_root, is_orphan, is_cycle;
+    bool is_same; /* is_twice, word for word: it was not added */
     bool is_branch;
     uint64_t from; /* of a branch: behind that event */
 };
 
 void turn_tree_release(struct turn_history_tree *t);
-/* events: as many were told before it. Past a ceiling of lines all go on behind the one
- * before. */
+/* Of several with one key the last counts. Past a ceiling of lines, and of work, all go
+ * on behind the one before. */
 int turn_tree_add(struct turn_history_tree *t, const struct turn_tree_line *l,
                   struct turn_tree_place *ret);
 /* The line that was added last has been told: so many events there are now. */
 void turn_tree_done(struct turn_history_tree *t, uint64_t events);
-/* Its nodes as they were saved, which may be anything. */
-int turn_tree_load(struct turn_history_tree *t, struct view saved, uint32_t tip);
+
+/* A tree may be no more than places: that key's is behind so many events, which were told
+ * when it was named first. */
+int turn_tree_mark(struct turn_history_tree *t, uint64_t key, uint64_t events);
+bool turn_tree_marked(struct turn_history_tree *t, uint64_t key, uint64_t *ret_events);
+
+/* As parts (base/parts.h). Loaded: whatever they are; from a conversation that has so
+ * many events. */
+int turn_tree_save(const struct turn_history_tree *t, struct buf *out);
+int turn_tree_load(struct turn_history_tree *t, struct view *saved, uint64_t events);
 
 #endif
