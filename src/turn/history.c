@@ -136,20 +136,27 @@ history_branch(struct turn_history *h, uint64_t from)
 
 /* -- what is remembered -- */
 
+static uint64_t
+stir(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * UINT64_C(0xff51afd7ed558ccd);
+    return h ^ h >> 32;
+}
+
+/* The seed goes all the way through: "1" of one kind is no "0" of another. */
 uint64_t
 history_hash(uint64_t seed, struct view text)
 {
-    uint64_t h = seed ^ (text.n * UINT64_C(0x9e3779b97f4a7c15));
+    uint64_t h = stir(stir(UINT64_C(0x9e3779b97f4a7c15), seed), text.n), word = 0;
     for (; text.n >= 8; text = (struct view){ text.p + 8, text.n - 8 }) {
-        uint64_t v;
-        memcpy(&v, text.p, 8);
-        h = (h ^ v) * UINT64_C(0xff51afd7ed558ccd);
-        h ^= h >> 32;
+        memcpy(&word, text.p, 8);
+        h = stir(h, word);
     }
-    for (size_t i = 0; i < text.n; i++)
-        h = (h ^ text.p[i]) * UINT64_C(0x100000001b3);
-    h = (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-    return (h ^ h >> 32) | 1; /* never 0 */
+    word = 0;
+    if (text.n)
+        memcpy(&word, text.p, text.n);
+    h = stir(h, word) * UINT64_C(0xbf58476d1ce4e5b9);
+    return (h ^ h >> 29) | 1; /* never 0 */
 }
 
 int
