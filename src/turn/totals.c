@@ -162,7 +162,8 @@ turn_totals_save(const struct turn_totals *t, struct buf *out)
     parts_put_u64(out, t->open);
     parts_put_u64(out, t->broken);
     parts_put_u64(out, t->is_known);
-    return parts_put(out, (struct view){ t->recent.p, t->recent.n });
+    parts_put(out, (struct view){ t->recent.p, t->recent.n });
+    return out->failed;
 }
 
 int
