@@ -230,7 +230,7 @@ only_agents_that_keep_histories_have_readers(void **state)
 {
     (void)state;
     struct turn_history *h;
-    const struct turn_history_options opt = { .agent = TURN_OPENCODE, .event = ignore };
+    const struct turn_history_options opt = { .agent = TURN_PLAIN, .event = ignore };
     assert_int_equal(turn_history_new(&h, &opt), -EINVAL);
     turn_history_free(NULL);
 }
