@@ -73,23 +73,41 @@ put_line(struct view given, size_t runes_max, struct buf *out)
         buf_puts(out, "…");
 }
 
-/* The first value of an object; anything else is one itself. */
+/* A text is decoded, into `text`; all else is as it stands there. */
+static bool
+take_value(struct json_in *in, struct buf *text, struct view *ret)
+{
+    bool is_text = json_in_peek(in) == '"';
+    const uint8_t *start = in->p;
+    buf_clear(text);
+    if (is_text ? !json_in_str(in, text) : !json_in_skip(in))
+        return false;
+    *ret = is_text ? (struct view){ text->p, text->n }
+                   : (struct view){ start, (size_t)(in->p - start) };
+    return true;
+}
+
+/* Of an object the first text in it, or what stands first where it has none: a flag that
+ * comes before the name of the file says nothing. Anything else is one itself. */
 static struct view
-first_value(struct view json, struct buf *text)
+telling_value(struct view json, struct buf *text)
 {
     struct json_in in = { .p = json.p, .end = json.p + json.n };
     AUTO(buf) key = { 0 };
+    struct view first = { 0 }, value = { 0 };
     bool is_first = true;
-    if (json_in_take(&in, '{') &&
-        (!json_in_each(&in, '}', &is_first) || !json_in_key(&in, &key)))
-        return (struct view){ 0 };
-    uint8_t kind = json_in_peek(&in);
-    const uint8_t *start = in.p;
-    bool is_good = kind == '"' ? json_in_str(&in, text) : json_in_skip(&in);
-    if (!is_good)
-        return (struct view){ 0 };
-    return kind == '"' ? (struct view){ text->p, text->n }
-                       : (struct view){ start, (size_t)(in.p - start) };
+    if (!json_in_take(&in, '{'))
+        return take_value(&in, text, &value) ? value : first;
+    while (json_in_each(&in, '}', &is_first) && json_in_key(&in, &key)) {
+        bool is_text = json_in_peek(&in) == '"';
+        if (!take_value(&in, text, &value))
+            break;
+        if (is_text && value.n)
+            return value;
+        if (!is_text && !first.n)
+            first = value;
+    }
+    return first;
 }
 
 int
@@ -103,7 +121,7 @@ entire_actions_add(struct entire_actions *a, const struct turn_event *call)
     buf_puts(&a->lines, "- **");
     put_line(call->name, NAME_MAX_RUNES, &a->lines);
     buf_puts(&a->lines, "**");
-    struct view value = first_value(call->json, &text);
+    struct view value = telling_value(call->json, &text);
     if (value.n)
         buf_puts(&a->lines, ": ");
     put_line(value, VALUE_MAX_RUNES, &a->lines);

@@ -515,6 +515,11 @@ an_action_is_one_line_without_markup(void **state)
                   "- **Bash**: a && b \\*.c > \\`x\\` \\| y\n");
     assert_action("x", "{\"a\":[1, {\"b\":2}],\"c\":3}", "- **x**: [1, {\"b\":2}]\n");
     assert_action("x", "{\"a\":false}", "- **x**: false\n");
+    assert_action("Edit",
+                  "{\"replace_all\":false,\"file_path\":\"a.c\",\"old_string\":\"b\"}",
+                  "- **Edit**: a.c\n");
+    assert_action("x", "{\"a\":{\"b\":\"c\"},\"d\":\"\"}", "- **x**: {\"b\":\"c\"}\n");
+    assert_action("x", "{\"a\":1,\"b\":", "- **x**: 1\n");
     assert_action("x", "{}", "- **x**\n");
     assert_action("x", "", "- **x**\n");
     assert_action("x", "{\"a\":", "- **x**\n");
