@@ -17,6 +17,7 @@
 #include "cli/report.h"
 #include "cli/upkeep.h"
 #include "cli/when.h"
+#include "library/entire.h"
 #include "session/home.h"
 
 struct args {
@@ -142,8 +143,10 @@ take_away(struct clean *c, size_t at)
     uint64_t bytes = library_clean_bytes(&c->plan, c->home, at);
     enum library_folder folder = LIBRARY_NO_FOLDER;
     struct err err = { 0 };
+    AUTO(buf) entire = { 0 };
     char id[SESSION_ID_LEN + 1];
     memcpy(id, m->id, sizeof(id));
+    bool has_entire = library_entire_find(c->home, id, &entire);
     int r = library_clean(&c->plan, c->home, at, &folder, &err);
     if (r == ERR_MISSING)
         return;
@@ -151,6 +154,9 @@ take_away(struct clean *c, size_t at)
         c->tell.deleted++;
         c->tell.freed_bytes += bytes;
         say_folder(c, m, folder, &err);
+        if (has_entire && access(buf_str(&entire), F_OK) == 0)
+            cli_say(c->self, "what is not its own in '%s' stays",
+                    cli_clean((char *)entire.p));
     } else if (!c->worst) {
         c->worst = (int)cli_exit_status(r);
     }

@@ -16,6 +16,7 @@
 #include "cli/when.h"
 #include "library/census.h"
 #include "library/encrypt.h"
+#include "library/entire.h"
 #include "library/list.h"
 #include "library/runs.h"
 #include "session/folder.h"
@@ -222,6 +223,18 @@ free_name(const struct cli_command *self, const char *home, const char *id)
     return r > 0;
 }
 
+/* entire: its folder in .entire/, as it was found before. */
+static void
+say_transcript(const struct cli_command *self, struct buf *entire)
+{
+    if (access(buf_str(entire), F_OK) < 0)
+        cli_say(self, "its transcript is removed, too: '%s'",
+                cli_clean((char *)entire->p));
+    else
+        cli_say(self, "its transcript is removed; what else is in '%s' stays",
+                cli_clean((char *)entire->p));
+}
+
 /* One that fails does not stop the others. */
 static int
 delete_all(const struct cli_command *self, const struct which *w)
@@ -233,15 +246,19 @@ delete_all(const struct cli_command *self, const struct which *w)
         const struct target *t = target_at(w, i);
         const char *id = t->id;
         AUTO(buf) project = { 0 };
+        AUTO(buf) entire = { 0 };
         struct err err = { 0 };
         bool is_unnamed = free_name(self, home, id);
         bool has_project = !is_unnamed && library_project_find(home, id, &project);
+        bool has_entire = library_entire_find(home, id, &entire);
         int r = library_delete(home, id, t->is_forced, &err);
         if (r >= 0)
             cli_say(self, "session %s is deleted", id);
         if (r >= 0 && has_project)
             cli_say(self, "what the run kept in its project stays: '%s'",
                     cli_clean((char *)project.p));
+        if (r >= 0 && has_entire)
+            say_transcript(self, &entire);
         if (r)
             cli_say(self, "%s", err.text);
         if (r > 0)

@@ -67,6 +67,16 @@ uint64_t journal_entire_count(const struct journal_entire *e);
 /* The folder. */
 const char *journal_entire_path(struct journal_entire *e);
 
+/* Its folder, where there is one: a descriptor, or -errno; -ELOOP for a link on the way.
+ */
+int journal_entire_find(const char *root, const char *session);
+/* Those files that are ours. */
+enum { JOURNAL_ENTIRE_FILES = 3 };
+extern const char *const journal_entire_files[JOURNAL_ENTIRE_FILES];
+/* They are removed, and the folder if it holds nothing else. 0, also where there is none,
+ * or what stands there is not ours; 1: there is something else in it. */
+int journal_entire_remove(const char *root, const char *session, struct err *err);
+
 /* The branch of the git work tree around the folder, appended, by its files alone;
  * nothing where there is none, or its HEAD is detached. */
 void journal_git_branch(const char *root, struct buf *ret);

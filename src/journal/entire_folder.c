@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entire_folder.c -- the folder of a session in .entire/, and whole files in it.
+ * entire_folder.c -- the folder of a session in .entire/, whole files in it, and away
+ * with them.
  *
  * A project may be a clone of somebody's repository: each folder on the way is opened by
  * itself, and none is a link.
@@ -27,6 +28,7 @@ journal_entire_is_wanted(const char *root)
     return fd >= 0;
 }
 
+/* session NULL: the folder of all of them. */
 int
 entire_folder_open(const char *root, const char *session, bool is_made)
 {
@@ -34,13 +36,19 @@ entire_folder_open(const char *root, const char *session, bool is_made)
     int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    for (size_t i = 0; fd >= 0 && i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; fd >= 0 && i < sizeof(names) / sizeof(names[0]) && names[i]; i++) {
         bool was_made;
         int next = journal_file_folder(fd, names[i], is_made ? &was_made : NULL);
         close(fd);
         fd = next;
     }
     return fd;
+}
+
+int
+journal_entire_find(const char *root, const char *session)
+{
+    return entire_folder_open(root, session, false);
 }
 
 /* What a killed writer has left is no reason to fail. */
@@ -84,4 +92,54 @@ entire_folder_put(int dir_fd, const char *name, struct view bytes)
     else if (fsync(dir_fd) < 0)
         r = -errno;
     return r;
+}
+
+/* -- removed -- */
+
+const char *const journal_entire_files[] = { "full.jsonl", "prompt.txt", "context.md" };
+
+/* With what a killed writer has left. A folder of that name is none of ours. */
+static int
+remove_files(int fd)
+{
+    AUTO(buf) left = { 0 };
+    for (size_t i = 0; i < JOURNAL_ENTIRE_FILES; i++) {
+        buf_clear(&left);
+        int r = buf_printf(&left, "%s.new", journal_entire_files[i]);
+        const char *const names[] = { journal_entire_files[i], buf_str(&left) };
+        for (size_t n = 0; !r && n < sizeof(names) / sizeof(names[0]); n++)
+            if (unlinkat(fd, names[n], 0) < 0 && errno != ENOENT && errno != EISDIR)
+                r = -errno;
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int
+remove_from(int all_fd, const char *session)
+{
+    int fd = journal_file_folder(all_fd, session, NULL);
+    int r = fd < 0 ? fd : remove_files(fd);
+    if (!r && unlinkat(all_fd, session, AT_REMOVEDIR) < 0 && errno != ENOENT)
+        r = errno == ENOTEMPTY || errno == EEXIST || errno == EBUSY ? 1 : -errno;
+    if (r >= 0 && fsync(r ? fd : all_fd) < 0 && errno != EINVAL)
+        r = -errno;
+    if (fd >= 0)
+        close(fd);
+    return r;
+}
+
+int
+journal_entire_remove(const char *root, const char *session, struct err *err)
+{
+    int fd = entire_folder_open(root, NULL, false);
+    int r = fd < 0 ? fd : remove_from(fd, session);
+    if (fd >= 0)
+        close(fd);
+    if (r == -ENOENT || r == -ELOOP || r == -ENOTDIR)
+        return 0;
+    return r < 0 ? err_code(err, r, "cannot remove '%.300s/.entire/metadata/%s'", root,
+                            session)
+                 : r;
 }

@@ -16,6 +16,7 @@
 #include "base/tree.h"
 #include "journal/project.h"
 #include "library/change_priv.h"
+#include "library/entire.h"
 #include "library/index.h"
 #include "library/kin.h"
 #include "library/left.h"
@@ -180,11 +181,27 @@ forget_snapshots(const char *home, const char *id, struct err *err)
                : 0;
 }
 
+/* Before its files, too: these alone lead there. Other files in that folder stay. */
+static int
+forget_transcript(const char *dir, const char *id, struct err *err)
+{
+    struct err why = { 0 };
+    int r = library_entire_remove(dir, id, &why);
+    return r < 0 ? err_set(err, r, "session '%s' stays, for its transcript does: %s", id,
+                           why.text)
+                 : 0;
+}
+
 /* What of the session lies elsewhere. */
 static int
 take_beside(struct leaving *l, const struct change_also *also, struct err *err)
 {
+    AUTO(buf) dir = { .ceiling = PATH_MAX };
     int r = also ? also->fn(also->ctx, err) : 0;
+    if (!r && (r = buf_printf(&dir, "%s/sessions/%s", l->home, l->old)) < 0)
+        err_code(err, r, "cannot remove session '%s'", l->id);
+    if (!r)
+        r = forget_transcript(buf_str(&dir), l->id, err);
     if (!r)
         r = forget_snapshots(l->home, l->id, err);
     if (r < 0)
@@ -245,6 +262,8 @@ take_cut_off(struct session_folder *f, bool is_forced, const struct change_also 
         r = library_check_heirs(f->home, f->id, err);
     if (!r && also)
         r = also->fn(also->ctx, err);
+    if (!r)
+        r = forget_transcript(f->dir, f->id, err);
     if (!r)
         r = forget_snapshots(f->home, f->id, err);
     if (r < 0)

@@ -7,27 +7,10 @@
  * often, writes the same.
  */
 #include "journal/entire.h"
+#include "library/entire.h"
 #include "library/recover_run.h"
 #include "play/turns.h"
 #include "session/meta.h"
-
-/* "<root>/.ahr/sessions/NAME" */
-enum { PARTS_BELOW_ROOT = 3 };
-
-/* The project's folder: by the run's folder in it, else as the meta has it. */
-static int
-find_root(const struct library_project *p, const struct session_told *told,
-          struct buf *ret)
-{
-    if (!p->dir.n)
-        return told->cwd && *told->cwd == '/' ? buf_puts(ret, told->cwd) : 0;
-    size_t n = p->dir.n;
-    for (int i = 0; i < PARTS_BELOW_ROOT; i++) {
-        const uint8_t *slash = memrchr(p->dir.p, '/', n);
-        n = slash ? (size_t)(slash - p->dir.p) : 0;
-    }
-    return n ? buf_append(ret, p->dir.p, n) : 0;
-}
 
 struct completing {
     struct journal_entire *entire;
@@ -70,7 +53,7 @@ recover_entire(const struct session_folder *f, const char *turns_path,
     struct journal_entire *entire = NULL;
     bool is_changed = false;
     (void)session_meta_tell(f->meta_path, &told, NULL);
-    int r = find_root(p, &told, &root);
+    int r = library_entire_root(f->dir, &root);
     if (r < 0 || !root.n)
         return r < 0 ? err_code(err, r, "cannot complete its transcript") : 0;
     journal_git_branch(buf_str(&root), &branch);

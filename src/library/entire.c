@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "library/entire.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include "journal/entire.h"
+#include "library/runs.h"
+#include "session/folder.h"
+#include "session/id.h"
+#include "session/meta.h"
+
+/* "<root>/.ahr/sessions/NAME" */
+enum { PARTS_BELOW_ROOT = 3 };
+
+static int
+put_around(const char *run, struct buf *ret)
+{
+    size_t n = strlen(run);
+    for (int i = 0; i < PARTS_BELOW_ROOT; i++) {
+        const char *slash = memrchr(run, '/', n);
+        n = slash ? (size_t)(slash - run) : 0;
+    }
+    return n ? buf_append(ret, run, n) : buf_puts(ret, "/");
+}
+
+/* A name that was used again has another's files now, in the same project. */
+int
+library_entire_root(const char *dir, struct buf *ret)
+{
+    AUTO(session_told) told = { 0 };
+    AUTO(buf) meta = { .ceiling = PATH_MAX };
+    AUTO(buf) run = { .ceiling = PATH_MAX };
+    int r = buf_printf(&meta, "%s/session." SESSION_META, dir);
+    if (!r)
+        r = library_project_of(dir, buf_str(&meta), &run);
+    if (r < 0)
+        return r;
+    (void)session_meta_tell(buf_str(&meta), &told, NULL);
+    if (run.n)
+        return put_around(buf_str(&run), ret);
+    if (told.project && library_project_is(told.project))
+        return put_around(told.project, ret);
+    return told.cwd && *told.cwd == '/' ? buf_puts(ret, told.cwd) : 0;
+}
+
+bool
+library_entire_find(const char *home, const char *id, struct buf *ret)
+{
+    static const char *const places[] = { "sessions", "live" };
+    AUTO(buf) root = { .ceiling = PATH_MAX };
+    for (size_t i = 0; !root.n && i < sizeof(places) / sizeof(places[0]); i++) {
+        AUTO(buf) dir = { .ceiling = PATH_MAX };
+        if (buf_printf(&dir, "%s/%s/%s", home, places[i], id) == 0)
+            (void)library_entire_root(buf_str(&dir), &root);
+    }
+    if (!root.n || !session_id_is(id))
+        return false;
+    int fd = journal_entire_find(buf_str(&root), id);
+    if (fd < 0)
+        return false;
+    close(fd);
+    return buf_printf(ret, "%s/.entire/metadata/%s", buf_str(&root), id) == 0;
+}
+
+int
+library_entire_remove(const char *dir, const char *id, struct err *err)
+{
+    AUTO(buf) root = { .ceiling = PATH_MAX };
+    int r = session_id_is(id) ? library_entire_root(dir, &root) : 0;
+    if (r < 0)
+        return err_code(err, r, "cannot tell where the project of session '%s' is", id);
+    return root.n ? journal_entire_remove(buf_str(&root), id, err) : 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* entire.h -- where a session's conversation is in its project's .entire/, and away with
+ * it. */
+#ifndef LIBRARY_ENTIRE_H
+#define LIBRARY_ENTIRE_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* The project of the session whose folder is `dir`: the folder around that of its run,
+ * else where it was started. Appends nothing when it is not known. */
+int library_entire_root(const char *dir, struct buf *ret);
+/* Appends the folder of a session of the library in .entire/; true: it is there, and
+ * reached through no link below its project. */
+bool library_entire_find(const char *home, const char *id, struct buf *ret);
+/* As journal_entire_remove(). */
+int library_entire_remove(const char *dir, const char *id, struct err *err);
+
+#endif
