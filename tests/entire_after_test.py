@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: MIT
 """entire_after_test.py -- what the other commands do with a session's folder in .entire/.
 
-usage: entire_after_test.py AHR; prints TAP.
+usage: entire_after_test.py AHR [KILL_SHIM]; prints TAP. Secrets are made up here when it runs.
 """
 
+import json
 import os
+import random
 import shutil
+import signal
+import string
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +24,8 @@ from support.tap import Skip, run, test
 
 own_mounts()
 AHR = sys.argv[1]
+SHIM = next((str(Path(arg).resolve()) for arg in sys.argv[2:] if "shim" in arg), None)
+SECRET = "pass" + "".join(random.Random(os.getpid()).choices(string.ascii_letters, k=16))
 CLAUDE = ("claude", "-p", "explain main.rs", "--output-format", "stream-json", "--verbose")
 TALK = (BEGIN, said("m1", text("Let me read that file."), tool("t1", "read_file", path="src/main.rs", limit=3)),
         result("t1", "1: use std::io;"), said("m2", text("It reads.")))
@@ -138,6 +144,167 @@ def clean_takes_it_as_delete_does():
         assert f"what is not its own in '{other.dir}' stays" in told, told
         assert not kept.dir.exists() and os.listdir(other.dir) == ["summary.txt"]
         assert not list((a.dir / ".ahr/sessions").glob("[!.]*"))
+
+
+# -- redact --
+
+LONG = "x" * 150 + SECRET + "y" * 50  # context.md has a piece of it
+
+
+def spoken(secret):
+    """It is everywhere."""
+    return (BEGIN, said("m1", text(f"It is {secret}."), tool("t1", "Bash", command=f"echo {secret}")),
+            result("t1", f"a\n{secret}\nb"), said("m2", tool("t2", "Write", path="a", content=f'as "{secret}"')),
+            result("t2", "ok"))
+
+
+def redact(a, kept, secret=SECRET, env=None):
+    return a.run("redact", kept.id, "--text-file", "-", input=secret.encode(), env=env)
+
+
+def holds(kept, secret):
+    return [path.name for path in sorted(kept.dir.iterdir()) if secret in path.read_text()]
+
+
+@test
+def what_is_masked_in_a_session_is_masked_in_its_transcript():
+    with Ahr(AHR) as a:
+        kept, other = ran(a, spoken(SECRET), prompt=f"use {SECRET}"), ran(a, spoken(SECRET))
+        assert holds(kept, SECRET) == ["context.md", "full.jsonl", "prompt.txt"]
+        before, context = Transcript(a.dir, other.id).files(), kept.context
+        (kept.dir / "summary.txt").write_text(SECRET)
+        kept.path.chmod(0o640)
+        done = redact(a, kept)
+        assert done.returncode == 0, done
+        assert f"'{kept.dir}/summary.txt' is not the session's own" in done.stderr.decode(), done
+        now = Transcript(a.dir, kept.id).is_sound()
+        assert holds(now, SECRET) == ["summary.txt"]
+        assert [line["uuid"] for line in now.lines] == [line["uuid"] for line in kept.lines]
+        assert now.prompt == "use [REDACTED:text]", now.prompt
+        assert "- **Bash**: echo [REDACTED:text]\n" in now.context, now.context
+        assert now.context == context.replace(SECRET, "[REDACTED:text]")
+        assert now.path.stat().st_mode & 0o777 == 0o640
+        files = now.files()
+        assert {name: file for name, file in before.items() if other.id in name} == \
+            {name: file for name, file in files.items() if other.id in name}
+        assert f"{kept.id}: nothing of it was found" in redact(a, kept).stdout.decode()
+        assert Transcript(a.dir, kept.id).files() == files
+
+
+@test
+def what_context_md_has_of_it_goes_however_it_stands_there():
+    for secret, lines in ((SECRET, (said("m1", tool("t1", "Write", content=LONG)),)),
+                          ("*" + SECRET + "`<x>", spoken("*" + SECRET + "`<x>")),
+                          (f"two  {SECRET}", spoken(f"two  {SECRET}"))):
+        with Ahr(AHR) as a:
+            kept = ran(a, (BEGIN, *lines))
+            assert SECRET[:8] in kept.context and secret not in kept.context
+            done = redact(a, kept, secret)
+            now = Transcript(a.dir, kept.id).is_sound()
+            assert done.returncode == 0, done
+            assert SECRET[:8] not in now.context and "[REDACTED" in now.context, now.context
+            assert secret not in "".join(json.dumps(line, ensure_ascii=False) for line in now.lines)
+
+
+@test
+def what_is_not_there_or_holds_nothing_is_left_alone():
+    with Ahr(AHR) as a:
+        kept = ran(a)
+        files = kept.files()
+        assert "nothing of it was found" in redact(a, kept).stdout.decode()
+        assert Transcript(a.dir).files() == files
+        kept = ran(a, spoken(SECRET))
+        (kept.dir / "context.md").unlink()
+        kept.path.unlink()
+        (kept.dir / "full.jsonl.new").write_text(SECRET)  # by one that was killed
+        assert redact(a, kept).returncode == 0
+        assert os.listdir(kept.dir) == ["prompt.txt"]
+        kept = ran(a, spoken(SECRET))
+        shutil.rmtree(kept.dir)
+        assert redact(a, kept).returncode == 0 and not kept.dir.exists()
+
+
+@test
+def it_is_masked_through_no_link():
+    with Ahr(AHR) as a:
+        kept = ran(a, spoken(SECRET), prompt=f"use {SECRET}")
+        precious = a.dir / "precious"
+        precious.write_text(SECRET)
+        (kept.dir / "prompt.txt").unlink()
+        (kept.dir / "prompt.txt").symlink_to(precious)
+        os.link(kept.path, a.dir / "other-name")
+        done = redact(a, kept)
+        assert done.returncode == 4, done
+        told = done.stderr.decode()
+        assert f"'{kept.dir}/prompt.txt' was not masked: it is a link" in told, told
+        assert f"'{kept.path}' was not masked: it has another name" in told, told
+        assert f"not all of its transcript in '{kept.dir}' is" in told, told
+        assert precious.read_text() == SECRET and (kept.dir / "prompt.txt").is_symlink()
+        assert SECRET not in kept.path.read_text() and SECRET in (a.dir / "other-name").read_text()
+
+        kept = ran(a, spoken(SECRET))
+        moved = a.dir / "moved"
+        kept.root.rename(moved)
+        kept.root.symlink_to(moved)
+        before = kept.files()
+        done = redact(a, kept)
+        assert done.returncode == 4 and b"is reached through a link" in done.stderr, done
+        assert Transcript(a.dir, kept.id).files() == before
+
+
+@test
+def without_its_events_context_md_is_named():
+    with Ahr(AHR) as a:
+        kept = ran(a, spoken(SECRET))
+        turns, = (a.dir / "home/.local/share/ahr/sessions" / kept.id).glob("session.turns.jsonl")
+        turns.unlink()
+        done = redact(a, kept)
+        assert done.returncode == 4 and b"context.md' was not masked: the events" in done.stderr, done
+        assert holds(kept, SECRET) == ["context.md"]
+
+
+@test
+def a_redact_killed_anywhere_leaves_each_file_whole_and_the_next_ends_it():
+    if not SHIM:
+        raise Skip("preloading does not go with the sanitizers")
+    with Ahr(AHR) as a:
+        kept = ran(a, (BEGIN, said("m1", tool("t1", "Write", content=LONG))), prompt=f"use {SECRET}")
+        saved = a.dir / "saved"
+        places = (kept.root, a.dir / ".ahr", a.dir / "home/.local/share/ahr")
+
+        def put(back):
+            for n, place in enumerate(places):
+                if back:
+                    shutil.rmtree(place)
+                    shutil.copytree(saved / str(n), place, symlinks=True)
+                else:
+                    shutil.copytree(place, saved / str(n), symlinks=True)
+
+        def texts():
+            return {path.name: path.read_bytes() for path in kept.dir.iterdir() if path.suffix != ".new"}
+
+        put(back=False)
+        old = texts()
+        assert redact(a, kept).returncode == 0
+        new = texts()
+        assert all(old[name] != new[name] for name in old), new
+        number, mixed = 0, 0
+        while True:
+            number += 1
+            put(back=True)
+            done = redact(a, kept, env={"LD_PRELOAD": SHIM, "KILL_AT": str(number)})
+            assert done.returncode in (0, -signal.SIGKILL), (number, done)
+            now = texts()
+            assert all(now[name] in (old[name], new[name]) for name in old), (number, now)
+            mixed += now not in (old, new)
+            if done.returncode == 0:
+                break
+            if number % 3 == 0 or now != old:
+                done = redact(a, kept)
+                assert done.returncode == 0 and texts() == new, (number, done)
+                assert len(os.listdir(kept.dir)) == 3, number
+        assert mixed, number
+        print(f"# {number} calls")
 
 
 run()

@@ -215,9 +215,11 @@ note_prompt(struct journal_entire *e, struct view text)
 }
 
 /* What the supporting files are made of. */
-static int
-note(struct journal_entire *e, const struct turn_event *event)
+int
+journal_entire_note(struct journal_entire *e, const struct turn_event *event)
 {
+    if (event->is_partial)
+        return 0;
     if (event->type == TURN_TOOL_CALL)
         return entire_actions_add(&e->actions, event);
     if (event->parent.n)
@@ -237,7 +239,7 @@ journal_entire_add(struct journal_entire *e, const struct turn_event *event,
 {
     if (event->is_partial)
         return 0;
-    int r = note(e, event);
+    int r = journal_entire_note(e, event);
     e->heard_ns = clock_mono_ns();
     int added = turn_transcript_add(e->transcript, event, number, ts_ns);
     return added < 0 ? added : r;
@@ -350,12 +352,18 @@ write_rest(struct journal_entire *e)
     return !r && fd >= 0 && fdatasync(fd) < 0 ? -errno : r;
 }
 
+int
+journal_entire_context(const struct journal_entire *e, struct buf *out)
+{
+    return entire_context(e->opt.session, (struct view){ e->model.p, e->model.n },
+                          e->opt.start_ns, &e->actions, out);
+}
+
 static int
 put_context(struct journal_entire *e)
 {
     AUTO(buf) text = { 0 };
-    int r = entire_context(e->opt.session, (struct view){ e->model.p, e->model.n },
-                           e->opt.start_ns, &e->actions, &text);
+    int r = journal_entire_context(e, &text);
     for (int tries = 0; tries < LAST_TRIES && !text.failed; tries++) {
         r = entire_folder_put(e->dir_fd, "context.md", (struct view){ text.p, text.n });
         if (!r)

@@ -19,6 +19,8 @@
 #ifndef JOURNAL_ENTIRE_H
 #define JOURNAL_ENTIRE_H
 
+#include <sys/types.h>
+
 #include "turn/event.h"
 
 struct journal_entire_options { /* all borrowed until it is freed */
@@ -50,6 +52,10 @@ void journal_entire_free(struct journal_entire *e);
  * events can be on disk before them. */
 int journal_entire_add(struct journal_entire *e, const struct turn_event *event,
                        uint64_t number, uint64_t ts_ns);
+/* For context.md alone: no line is made of it. */
+int journal_entire_note(struct journal_entire *e, const struct turn_event *event);
+/* context.md, appended, of all that was added or noted. */
+int journal_entire_context(const struct journal_entire *e, struct buf *out);
 /* 0: all that is complete is in the files. Else -errno: it waits. */
 int journal_entire_write(struct journal_entire *e);
 /* When tick has something to do (clock_mono_ns()); UINT64_MAX: nothing waits. */
@@ -73,6 +79,9 @@ int journal_entire_find(const char *root, const char *session);
 /* Those files that are ours. */
 enum { JOURNAL_ENTIRE_FILES = 3 };
 extern const char *const journal_entire_files[JOURNAL_ENTIRE_FILES];
+/* The bytes take the place of one of them in its folder, whole and synced, or not at all.
+ */
+int journal_entire_replace(int dir_fd, const char *name, struct view bytes, mode_t mode);
 /* They are removed, and the folder if it holds nothing else. 0, also where there is none,
  * or what stands there is not ours; 1: there is something else in it. */
 int journal_entire_remove(const char *root, const char *session, struct err *err);

@@ -63,9 +63,11 @@ create_anew(int dir_fd, const char *name)
 }
 
 static int
-fill(int fd, struct view bytes)
+fill(int fd, struct view bytes, mode_t mode)
 {
     int r = file_write_all(fd, bytes.p, bytes.n);
+    if (!r && fchmod(fd, mode) < 0)
+        r = -errno;
     if (!r && fsync(fd) < 0)
         r = -errno;
     if (close(fd) < 0 && !r)
@@ -74,17 +76,14 @@ fill(int fd, struct view bytes)
 }
 
 int
-entire_folder_put(int dir_fd, const char *name, struct view bytes)
+journal_entire_replace(int dir_fd, const char *name, struct view bytes, mode_t mode)
 {
     AUTO(buf) path = { 0 };
-    struct stat st;
-    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        return 0;
     int r = buf_printf(&path, "%s.new", name);
     int fd = r < 0 ? r : create_anew(dir_fd, buf_str(&path));
     if (fd < 0)
         return fd;
-    r = fill(fd, bytes);
+    r = fill(fd, bytes, mode);
     if (!r && renameat(dir_fd, buf_str(&path), dir_fd, name) < 0)
         r = -errno;
     if (r < 0)
@@ -92,6 +91,15 @@ entire_folder_put(int dir_fd, const char *name, struct view bytes)
     else if (fsync(dir_fd) < 0)
         r = -errno;
     return r;
+}
+
+int
+entire_folder_put(int dir_fd, const char *name, struct view bytes)
+{
+    struct stat st;
+    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        return 0;
+    return journal_entire_replace(dir_fd, name, bytes, 0600);
 }
 
 /* -- removed -- */

@@ -16,27 +16,13 @@
 #include "gz/read.h"
 #include "journal/iteration.h"
 #include "library/archive_priv.h"
-#include "library/scrub_priv.h"
 
-enum {
-    DEPTH_MAX = 8,      /* of folders; ours are two deep */
-    TEXT_MAX = 1 << 30, /* of a file that is read whole */
-};
+enum { DEPTH_MAX = 8 }; /* of folders; ours are two deep */
 
 #define TEMP ".ahr-redact-"
 
-static const uint64_t HELD_WAITS_NS = UINT64_C(2000000000);
-
-struct run {
-    const struct library_rewrite *rw;
-    struct library_rewritten *done;
-    struct scrub *scrub;
-    struct buf path; /* of what is looked at */
-    uint64_t left;   /* files that are as they were */
-};
-
-static void
-run_release(struct run *r)
+void
+anew_run_release(struct anew_run *r)
 {
     scrub_free(r->scrub);
     buf_release(&r->path);
@@ -72,8 +58,8 @@ anew_run_hold(const char *dir, struct err *err)
 
 /* -- what cannot be masked -- */
 
-static void
-leave(struct run *r, const char *why)
+void
+anew_run_leave(struct anew_run *r, const char *why)
 {
     AUTO(buf) text = { 0 };
     buf_printf(&text, "'%s' was not masked: %s", buf_str(&r->path), why);
@@ -82,14 +68,14 @@ leave(struct run *r, const char *why)
     r->left++;
 }
 
-static void
-leave_code(struct run *r, int code)
+void
+anew_run_leave_code(struct anew_run *r, int code)
 {
     struct err why;
     if (code == ERR_LIMIT)
-        leave(r, "it is too large, or the mask itself is what is to be masked");
+        anew_run_leave(r, "it is too large, or the mask itself is what is to be masked");
     else
-        err_code(&why, code, "it cannot be replaced"), leave(r, why.text);
+        err_code(&why, code, "it cannot be replaced"), anew_run_leave(r, why.text);
 }
 
 /* -- one file -- */
@@ -103,7 +89,7 @@ ends_with(const char *name, const char *end)
 
 /* Its head keeps its length: it is rewritten in place by those who mend it. */
 static int
-mask_log(struct run *r, struct view in, struct buf *out, struct scrub_count *count)
+mask_log(struct anew_run *r, struct view in, struct buf *out, struct scrub_count *count)
 {
     struct journal_head head;
     struct view first = { in.p, in.n < JOURNAL_HEAD_MAX ? in.n : JOURNAL_HEAD_MAX };
@@ -115,10 +101,10 @@ mask_log(struct run *r, struct view in, struct buf *out, struct scrub_count *cou
 }
 
 static int
-mask_whole(struct run *r, int from_fd, const char *name, int to_fd,
+mask_whole(struct anew_run *r, int from_fd, const char *name, int to_fd,
            struct scrub_count *count)
 {
-    AUTO(buf) in = { .ceiling = TEXT_MAX };
+    AUTO(buf) in = { .ceiling = ANEW_TEXT_MAX };
     AUTO(buf) out = { .ceiling = SIZE_MAX };
     int e = file_read_all(from_fd, &in);
     if (e < 0)
@@ -135,7 +121,7 @@ mask_whole(struct run *r, int from_fd, const char *name, int to_fd,
 
 /* A copy keeps its length: links.json tells it. */
 static int
-mask_into(struct run *r, int from_fd, const char *name, bool is_copy, int to_fd,
+mask_into(struct anew_run *r, int from_fd, const char *name, bool is_copy, int to_fd,
           struct scrub_count *count)
 {
     bool is_ours = ends_with(name, ".log") || ends_with(name, ".json");
@@ -153,7 +139,8 @@ mask_into(struct run *r, int from_fd, const char *name, bool is_copy, int to_fd,
 
 /* The name without what is to be masked, as links.json has it then. */
 static int
-mask_name(struct run *r, const char *name, struct buf *ret, struct scrub_count *count)
+mask_name(struct anew_run *r, const char *name, struct buf *ret,
+          struct scrub_count *count)
 {
     struct view text = { (const uint8_t *)name, strlen(name) };
     return scrub_text(r->scrub, text, ret, count);
@@ -170,7 +157,7 @@ put_in_place(int dir_fd, const char *temp, const char *name, const char *new_nam
 }
 
 static int
-replace(struct run *r, int dir_fd, int from_fd, const char *name, bool is_copy,
+replace(struct anew_run *r, int dir_fd, int from_fd, const char *name, bool is_copy,
         struct scrub_count *count)
 {
     AUTO(buf) temp = { .ceiling = NAME_MAX };
@@ -194,7 +181,7 @@ replace(struct run *r, int dir_fd, int from_fd, const char *name, bool is_copy,
 }
 
 static void
-make_file(struct run *r, int dir_fd, const char *name, bool is_copy)
+make_file(struct anew_run *r, int dir_fd, const char *name, bool is_copy)
 {
     struct scrub_count count = { 0 };
     struct stat st = { 0 };
@@ -206,7 +193,7 @@ make_file(struct run *r, int dir_fd, const char *name, bool is_copy)
     if (fd >= 0)
         close(fd);
     if (e) {
-        leave_code(r, e);
+        anew_run_leave_code(r, e);
         return;
     }
     if (!count.places)
@@ -215,22 +202,22 @@ make_file(struct run *r, int dir_fd, const char *name, bool is_copy)
     r->done->masked += count.places;
     r->done->masked_bytes += count.bytes;
     if (st.st_nlink > 1)
-        leave(r, "it has another name elsewhere, where it stays as it is");
+        anew_run_leave(r, "it has another name elsewhere, where it stays as it is");
 }
 
 /* -- all of them -- */
 
-static void make_folder(struct run *r, int fd, unsigned depth, bool is_copies);
+static void make_folder(struct anew_run *r, int fd, unsigned depth, bool is_copies);
 
 static void
-make_below(struct run *r, int dir_fd, const char *name, unsigned depth)
+make_below(struct anew_run *r, int dir_fd, const char *name, unsigned depth)
 {
     int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int e = fd < 0 ? -errno : file_lock(fd, false, clock_mono_ns() + HELD_WAITS_NS);
+    int e = fd < 0 ? -errno : file_lock(fd, false, clock_mono_ns() + ANEW_HELD_WAITS_NS);
     if (e < 0)
-        leave_code(r, e);
+        anew_run_leave_code(r, e);
     else if (depth >= DEPTH_MAX)
-        leave(r, "it lies too deep");
+        anew_run_leave(r, "it lies too deep");
     else
         make_folder(r, fd, depth + 1, !strcmp(name, "artifacts"));
     if (fd >= 0)
@@ -238,7 +225,8 @@ make_below(struct run *r, int dir_fd, const char *name, unsigned depth)
 }
 
 static void
-make_entry(struct run *r, int dir_fd, const char *name, unsigned depth, bool is_copies)
+make_entry(struct anew_run *r, int dir_fd, const char *name, unsigned depth,
+           bool is_copies)
 {
     struct stat st;
     size_t before = r->path.n;
@@ -247,15 +235,15 @@ make_entry(struct run *r, int dir_fd, const char *name, unsigned depth, bool is_
         return;
     buf_puts(&r->path, "/");
     if (buf_puts(&r->path, name) < 0)
-        leave(r, "its path is too long");
+        anew_run_leave(r, "its path is too long");
     else if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        leave_code(r, -errno);
+        anew_run_leave_code(r, -errno);
     else if (S_ISLNK(st.st_mode))
-        leave(r, "it is a link, and what it leads to is no part of the run");
+        anew_run_leave(r, "it is a link, and what it leads to is no part of the run");
     else if (S_ISDIR(st.st_mode))
         make_below(r, dir_fd, name, depth);
     else if (strstr(name, GZ_SUFFIX GZ_BAD))
-        leave(r, "it is a damaged archive, and may hold anything: remove it");
+        anew_run_leave(r, "it is a damaged archive, and may hold anything: remove it");
     else if (S_ISREG(st.st_mode))
         make_file(r, dir_fd, name, is_copies && strcmp(name, "links.json") != 0);
     r->path.n = before;
@@ -263,22 +251,22 @@ make_entry(struct run *r, int dir_fd, const char *name, unsigned depth, bool is_
 }
 
 static void
-make_folder(struct run *r, int fd, unsigned depth, bool is_copies)
+make_folder(struct anew_run *r, int fd, unsigned depth, bool is_copies)
 {
     AUTO(tree_names) names = { 0 };
     int e = tree_names(fd, &names); /* before the first of them changes */
     if (e)
-        leave_code(r, e);
+        anew_run_leave_code(r, e);
     for (size_t i = 0; i < names.count; i++)
         make_entry(r, fd, names.name[i], depth, is_copies);
     if (fsync(fd) < 0 && errno != EINVAL)
-        leave_code(r, -errno);
+        anew_run_leave_code(r, -errno);
 }
 
 /* What is archived is looked into as it was, and stays so. One that cannot be unpacked
  * may hold anything. */
 static void
-unpack(struct run *r, int fd, const char *dir)
+unpack(struct anew_run *r, int fd, const char *dir)
 {
     struct archive a = { .is_undo = true, .tell = r->rw->tell, .ctx = r->rw->ctx };
     archive_run(&a, fd, dir);
@@ -290,7 +278,7 @@ int
 anew_run_make(const char *dir, int fd, const struct library_rewrite *rw,
               struct library_rewritten *done, struct err *err)
 {
-    AUTO(run) r = { .rw = rw, .done = done, .path.ceiling = PATH_MAX };
+    AUTO(anew_run) r = { .rw = rw, .done = done, .path.ceiling = PATH_MAX };
     AUTO(buf) name = { 0 };
     struct scrub_count in_name = { 0 };
     int e = scrub_new(&r.scrub, rw->secrets);
@@ -303,7 +291,7 @@ anew_run_make(const char *dir, int fd, const struct library_rewrite *rw,
     unpack(&r, fd, dir);
     make_folder(&r, fd, 0, false);
     if (in_name.places)
-        leave(&r, "its own path holds what is to be masked; rename it");
+        anew_run_leave(&r, "its own path holds what is to be masked; rename it");
     return r.left ? err_set(err, ERR_DAMAGED,
                             "the session is clean, but not all of its run's folder '%s' "
                             "is: see above",

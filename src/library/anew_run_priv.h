@@ -10,6 +10,24 @@
 #define LIBRARY_ANEW_RUN_PRIV_H
 
 #include "library/rewrite.h"
+#include "library/scrub_priv.h"
+
+enum { ANEW_TEXT_MAX = 1 << 30 }; /* of a file that is read whole */
+/* For who is at a folder just now. */
+#define ANEW_HELD_WAITS_NS UINT64_C(2000000000)
+
+struct anew_run {
+    const struct library_rewrite *rw; /* borrowed, as is the next */
+    struct library_rewritten *done;
+    struct scrub *scrub;
+    struct buf path; /* of what is looked at */
+    uint64_t left;   /* files that are as they were */
+};
+
+void anew_run_release(struct anew_run *r);
+/* What is at the path was not masked: told, and counted. */
+void anew_run_leave(struct anew_run *r, const char *why);
+void anew_run_leave_code(struct anew_run *r, int code);
 
 /* Its descriptor, locked as a run locks it; -1: it is not there. ERR_BUSY: a run is going
  * on in it. Else why it cannot be used. */
@@ -18,5 +36,13 @@ int anew_run_hold(const char *dir, struct err *err);
  */
 int anew_run_make(const char *dir, int fd, const struct library_rewrite *rw,
                   struct library_rewritten *done, struct err *err);
+
+/* -- anew_entire.c -- */
+
+/* The same for the session's own files in .entire/ of the project at `root`, where there
+ * are any. dir: the session's folder, which is masked already. */
+int anew_entire_make(const char *root, const char *id, const char *dir,
+                     const struct library_rewrite *rw, struct library_rewritten *done,
+                     struct err *err);
 
 #endif

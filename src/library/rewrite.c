@@ -24,6 +24,7 @@
 #include "library/anew_run_priv.h"
 #include "library/archive_priv.h"
 #include "library/encrypt_priv.h"
+#include "library/entire.h"
 #include "library/find.h"
 #include "library/ids_priv.h"
 #include "library/remake_priv.h"
@@ -36,6 +37,7 @@ struct rewrite {
     struct remake at;
     const struct library_rewrite *rw;
     struct library_rewritten done;
+    struct buf root;     /* of the project; empty: not known */
     struct buf vault_id; /* the session whose vault has the run's files; empty: none */
 };
 
@@ -43,6 +45,7 @@ static void
 rewrite_release(struct rewrite *w)
 {
     remake_release(&w->at);
+    buf_release(&w->root);
     buf_release(&w->vault_id);
 }
 
@@ -293,6 +296,8 @@ library_rewrite(const char *home, const char *id, const struct library_rewrite *
         r = remake_hold_project(&w.at, err);
     if (!r)
         r = look_for_vault(&w, err);
+    if (!r && (r = library_entire_root(buf_str(&w.at.dir), &w.root)) < 0)
+        err_code(err, r, "cannot tell where the project of '%s' is", id);
     if (!r)
         r = remake_open_library(&w.at, err);
     if (!r)
@@ -309,6 +314,10 @@ library_rewrite(const char *home, const char *id, const struct library_rewrite *
     e = w.at.project_fd < 0
             ? 0
             : anew_run_make(buf_str(&w.at.project), w.at.project_fd, rw, &w.done, &why);
+    r = remake_first_error(r, e, &why, err);
+    e = w.root.n ? anew_entire_make(buf_str(&w.root), id, buf_str(&w.at.dir), rw, &w.done,
+                                    &why)
+                 : 0;
     r = remake_first_error(r, e, &why, err);
     look_elsewhere(&w);
     if (w.done.is_unpacked)

@@ -6,8 +6,8 @@
  * of snapshots and instructions, logs, keyframes and index are made anew, with stars of
  * the same length in the recording, so that layout and offsets stay. The new folder takes
  * the old one's place in one step. Then a run's folder in its project is cleaned, file by
- * file. What was masked, when and how much is noted in
- * session.audit.jsonl; what it was is not.
+ * file, and so is its transcript in .entire/. What was masked, when and how much is noted
+ * in session.audit.jsonl; what it was is not.
  */
 #ifndef LIBRARY_REWRITE_H
 #define LIBRARY_REWRITE_H
@@ -41,7 +41,7 @@ struct library_rewritten {
  * where the files are clean and only leftovers or the library are not. ERR_DAMAGED, too,
  * where all is clean but what its run kept is in a vault, be it another session's;
  * -EACCES where the session is. When it returns 0, nothing of it is left: not in the
- * folder, not in the library, not in the folder of its run.
+ * folder, not in the library, not in the folder of its run, not in its transcript.
  */
 int library_rewrite(const char *home, const char *id, const struct library_rewrite *rw,
                     struct library_rewritten *ret, struct err *err);
