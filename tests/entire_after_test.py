@@ -307,4 +307,24 @@ def a_redact_killed_anywhere_leaves_each_file_whole_and_the_next_ends_it():
         print(f"# {number} calls")
 
 
+# -- encrypt --
+
+@test
+def a_transcript_that_stays_readable_is_told_of():
+    with Ahr(AHR) as a:
+        kept, other = ran(a), ran(a)
+        shutil.rmtree(other.dir)
+        before = kept.files()
+        key = a.dir / "key"
+        words = f"'{kept.dir}' has the conversation of session {kept.id}, and is not encrypted: remove it"
+        assert words in a.run("encrypt", "--dry-run", kept.id).stderr.decode()
+        done = a.run("encrypt", "--new-key", key, kept.id, other.id)
+        told = done.stderr.decode()
+        assert done.returncode == 0 and words in told and told.count(".entire") == 1, told
+        assert Transcript(a.dir, kept.id).files() == before
+        a.ok("decrypt", "--key-file", key, kept.id)
+        a.ok("delete", "--yes", kept.id)
+        assert not kept.dir.exists()
+
+
 run()

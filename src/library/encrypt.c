@@ -21,6 +21,7 @@
 #include "base/tree.h"
 #include "journal/metadata.h"
 #include "library/encrypt_priv.h"
+#include "library/entire.h"
 #include "library/ids_priv.h"
 #include "library/left.h"
 #include "library/remake_priv.h"
@@ -309,6 +310,22 @@ look_elsewhere(struct encrypt *e)
     }
 }
 
+/* It is no part of the vault, which has all that it was made of. */
+static void
+look_for_transcript(struct encrypt *e)
+{
+    AUTO(buf) dir = { 0 };
+    AUTO(buf) text = { 0 };
+    if (!library_entire_find(e->at.home, e->at.id, &dir))
+        return;
+    buf_printf(
+        &text,
+        "'%s' has the conversation of session %s, and is not encrypted: remove it; "
+        "'ahr export --format jsonl' makes it again of one that is decrypted",
+        buf_str(&dir), e->at.id);
+    tell(e, buf_str(&text));
+}
+
 /* -- all -- */
 
 /* It is locked away already: what is left of it in the project goes, if it is what the
@@ -352,6 +369,7 @@ encrypt(struct encrypt *e, struct err *err)
     if (r < 0)
         return r;
     set_roots(e);
+    look_for_transcript(e); /* while its meta says where that is */
     if (e->done.is_already)
         r = e->opt->is_dry_run ? 0 : end_work(e, err);
     else

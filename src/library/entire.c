@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "library/entire.h"
 
+#include <fcntl.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "journal/entire.h"
@@ -44,6 +46,16 @@ library_entire_root(const char *dir, struct buf *ret)
     return told.cwd && *told.cwd == '/' ? buf_puts(ret, told.cwd) : 0;
 }
 
+static bool
+has_any(int fd)
+{
+    struct stat st;
+    for (size_t i = 0; i < JOURNAL_ENTIRE_FILES; i++)
+        if (fstatat(fd, journal_entire_files[i], &st, AT_SYMLINK_NOFOLLOW) == 0)
+            return true;
+    return false;
+}
+
 bool
 library_entire_find(const char *home, const char *id, struct buf *ret)
 {
@@ -57,10 +69,10 @@ library_entire_find(const char *home, const char *id, struct buf *ret)
     if (!root.n || !session_id_is(id))
         return false;
     int fd = journal_entire_find(buf_str(&root), id);
-    if (fd < 0)
-        return false;
-    close(fd);
-    return buf_printf(ret, "%s/.entire/metadata/%s", buf_str(&root), id) == 0;
+    bool is_there = fd >= 0 && has_any(fd);
+    if (fd >= 0)
+        close(fd);
+    return is_there && buf_printf(ret, "%s/.entire/metadata/%s", buf_str(&root), id) == 0;
 }
 
 int

@@ -12,8 +12,8 @@
 /* The project of the session whose folder is `dir`: the folder around that of its run,
  * else where it was started. Appends nothing when it is not known. */
 int library_entire_root(const char *dir, struct buf *ret);
-/* Appends the folder of a session of the library in .entire/; true: it is there, and
- * reached through no link below its project. */
+/* Appends the folder of a session of the library in .entire/, where some of its files are
+ * there: true. No link is followed below the project. */
 bool library_entire_find(const char *home, const char *id, struct buf *ret);
 /* As journal_entire_remove(). */
 int library_entire_remove(const char *dir, const char *id, struct err *err);
