@@ -11,6 +11,7 @@ import random
 import shutil
 import signal
 import string
+import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -144,6 +145,33 @@ def clean_takes_it_as_delete_does():
         assert f"what is not its own in '{other.dir}' stays" in told, told
         assert not kept.dir.exists() and os.listdir(other.dir) == ["summary.txt"]
         assert not list((a.dir / ".ahr/sessions").glob("[!.]*"))
+
+
+# -- the branch --
+
+@test
+def the_branch_of_a_run_is_in_its_facts_and_exports():
+    if not shutil.which("git"):
+        raise Skip("no git")
+    with Ahr(AHR) as a:
+        plain = ran(a)
+
+        def branches(sid):
+            lines = a.ok("export", "--format", "jsonl", sid).decode().splitlines()
+            return {json.loads(line)["gitBranch"] for line in lines}
+
+        token = "AKIA" + "QWERTYUIOPASDFGH"
+        for branch in ("fix/it", token):
+            subprocess.run(["git", "init", "-q", "-b", branch, "."], cwd=a.dir, env=a.env, check=True)
+            kept = ran(a)
+            shutil.rmtree(a.dir / ".git")
+            told, = {line["gitBranch"] for line in kept.lines}
+            assert told == branch if branch != token else token not in told, told
+            assert branches(kept.id) == {told} and branches(plain.id) == {""}
+            meta = json.loads((a.dir / "home/.local/share/ahr/sessions" / kept.id / "session.meta.json").read_text())
+            assert meta["gitBranch"] == told
+            shown = a.ok("replay", "--print-meta", kept.id).decode().splitlines()
+            assert [line.split(None, 2)[2] for line in shown if line.startswith("git branch")] == [told], shown
 
 
 # -- redact --

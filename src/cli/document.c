@@ -54,6 +54,7 @@ release(struct document *d)
     buf_release(&d->title);
     buf_release(&d->command);
     buf_release(&d->cwd);
+    buf_release(&d->branch);
     session_told_release(&d->told);
     play_turns_mask_release(&d->masked);
     buf_release(&d->lines);
@@ -107,11 +108,14 @@ read_told(struct document *d, struct err *err)
     session_told_release(&d->told);
     d->told = (struct session_told){ .exit_code = -1 };
     buf_clear(&d->cwd);
+    buf_clear(&d->branch);
     if (session_sibling_path(buf_str(&d->found.tape_path), SESSION_META, &path) < 0 ||
         session_meta_tell(buf_str(&path), &d->told, NULL) < 0)
         d->told = (struct session_told){ .exit_code = -1 };
     if (d->told.cwd && play_title(d->redact, d->told.cwd, &d->cwd) < 0)
         return err_code(err, -ENOMEM, "cannot mask the folder of '%s'", d->name);
+    if (d->told.git_branch && play_title(d->redact, d->told.git_branch, &d->branch) < 0)
+        return err_code(err, -ENOMEM, "cannot mask the branch of '%s'", d->name);
     return 0;
 }
 

@@ -20,7 +20,7 @@ struct document {
     struct redact *redact; /* NULL: nothing is masked */
     struct buf title, command;
     struct session_told told;  /* for a stream of events: more facts … */
-    struct buf cwd;            /* … of which this may be shown */
+    struct buf cwd, branch;    /* … of which these may be shown */
     struct play_events events; /* those beside the recording */
     bool is_lost;              /* … are not all */
     struct cli_losses losses;

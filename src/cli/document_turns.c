@@ -268,6 +268,7 @@ put_talk(struct document *d, const char *path, struct err *err)
     const struct play_transcript transcript = {
         .session = document_session(d),
         .cwd = d->cwd.n ? buf_str(&d->cwd) : NULL,
+        .git_branch = d->branch.n ? buf_str(&d->branch) : NULL,
         .has_ended = !d->found.is_live,
     };
     return play_transcript(path, &transcript, &opt, write_bytes, d, err);

@@ -162,6 +162,7 @@ static const struct fact {
     { "signal", "signal", put_row },
     { "cmd", "command", put_row },
     { "cwd", "folder", put_row },
+    { "gitBranch", "git branch", put_row },
     { "startedAtNs", "started", put_moment },
     { "endedAtNs", "ended", put_moment },
     { "role", "role", put_row },

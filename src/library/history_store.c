@@ -269,6 +269,7 @@ history_write_meta(struct history *h, const struct session_told *old)
     AUTO(buf) task = { 0 };
     AUTO(buf) cwd = { 0 };
     AUTO(buf) model = { 0 };
+    AUTO(buf) branch = { 0 };
     const struct turn_history_facts *f = turn_history_facts(h->reader);
     const char *agent = turn_agent_name(h->done->agent);
     struct session_usage usage = usage_of(&h->totals);
@@ -277,6 +278,8 @@ history_write_meta(struct history *h, const struct session_told *old)
         r = redact_text(h->opt->redact, h->cwd.p, h->cwd.n, &cwd);
     if (!r)
         r = redact_text(h->opt->redact, f->model.p, f->model.n, &model);
+    if (!r)
+        r = redact_text(h->opt->redact, f->git_branch.p, f->git_branch.n, &branch);
     if (!r)
         r = buf_printf(&path, "%s/session." SESSION_META, buf_str(&h->dir));
     if (r < 0)
@@ -296,6 +299,7 @@ history_write_meta(struct history *h, const struct session_told *old)
         .parent = old ? old->parent : NULL,
         .task = text_or_none(&task),
         .cwd = text_or_none(&cwd),
+        .git_branch = text_or_none(&branch),
         .exit_code = -1,
         .kind = "import",
         .source = h->from->path,

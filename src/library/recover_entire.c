@@ -56,7 +56,10 @@ recover_entire(const struct session_folder *f, const char *turns_path,
     int r = library_entire_root(f->dir, &root);
     if (r < 0 || !root.n)
         return r < 0 ? err_code(err, r, "cannot complete its transcript") : 0;
-    journal_git_branch(buf_str(&root), &branch);
+    if (told.git_branch)
+        buf_puts(&branch, told.git_branch);
+    else
+        journal_git_branch(buf_str(&root), &branch);
     const struct journal_entire_options opt = { .root = buf_str(&root),
                                                 .session = f->id,
                                                 .version = AHR_VERSION,

@@ -75,8 +75,9 @@ int play_talk(const char *path, const struct play_talk_format *format,
 /* The same as full.jsonl (turn/transcript.h), whose uuids are made of the session's id.
  * Of opt, has_times, first, last, events and the notices do not matter. */
 struct play_transcript {
-    const char *session, *cwd, *model; /* as in turn_transcript_options */
-    bool has_ended;                    /* calls without a result get one */
+    /* as in turn_transcript_options */
+    const char *session, *cwd, *git_branch, *model;
+    bool has_ended; /* calls without a result get one */
 };
 int play_transcript(const char *path, const struct play_transcript *about,
                     const struct play_talk_options *opt, play_write_fn write, void *ctx,

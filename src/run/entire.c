@@ -21,13 +21,12 @@ run_entire_open(struct run_keep *k)
     struct err err;
     if (!k->opt->is_entire)
         return;
-    journal_git_branch(k->opt->root, &k->branch);
     const struct journal_entire_options opt = {
         .root = k->opt->root,
         .session = k->id,
         .version = AHR_VERSION,
         .cwd = k->opt->root,
-        .git_branch = buf_str(&k->branch),
+        .git_branch = buf_str(&k->facts.branch),
         .start_ns = k->clock.real_ns,
     };
     int r = journal_entire_open(&k->entire, &opt);
@@ -93,5 +92,4 @@ void
 run_entire_release(struct run_keep *k)
 {
     journal_entire_free(k->entire);
-    buf_release(&k->branch);
 }

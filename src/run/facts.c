@@ -73,10 +73,13 @@ int
 run_facts_init(struct run_keep *k, struct err *err)
 {
     struct run_facts *f = &k->facts;
+    AUTO(buf) branch = { 0 };
     f->exit_code = -1;
     buf_puts(&f->cwd, k->opt->root);
     if (k->opt->agent != TURN_AUTO)
         f->agent = turn_agent_name(k->opt->agent);
+    journal_git_branch(k->opt->root, &branch);
+    mask_word(k, buf_str(&branch), &f->branch);
     mask_word(k, k->opt->task, &f->task);
     mask_word(k, k->opt->role, &f->role);
     mask_word(k, k->opt->parent_name, &f->parent_name);
@@ -97,6 +100,7 @@ run_facts_release(struct run_facts *f)
     buf_release(&f->parent_name);
     buf_release(&f->context);
     buf_release(&f->cwd);
+    buf_release(&f->branch);
     turn_totals_release(&f->totals);
     free(f->cmd_list);
     free(f->context_list);
@@ -205,6 +209,7 @@ write_library(struct run_keep *k, bool is_last, struct err *err)
         .parent = o->parent,
         .lineage = o->lineage,
         .cwd = or_none(&f->cwd),
+        .git_branch = or_none(&f->branch),
         .signal = f->signal,
         .exit_code = f->exit_code,
         .total_bytes = k->tape_off,

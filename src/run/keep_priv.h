@@ -35,7 +35,7 @@ struct run_facts {
     const char *agent; /* NULL: not known */
     struct buf agent_session_id, model;
     struct turn_totals totals;
-    struct buf cmd, task, cwd;             /* the words of cmd, each with its NUL */
+    struct buf cmd, task, cwd, branch;     /* the words of cmd, each with its NUL */
     struct buf role, parent_name, context; /* the files, as the words */
     const char **cmd_list, **context_list;
     size_t cmd_count, context_count;
@@ -66,7 +66,6 @@ struct run_keep {
     struct journal_iteration *log; /* NULL: none now */
     struct journal_artifacts *artifacts;
     struct journal_entire *entire; /* NULL: none */
-    struct buf branch;
     struct run_facts facts;
     unsigned told; /* bits of enum run_place */
 };

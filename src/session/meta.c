@@ -149,6 +149,7 @@ session_meta_format(const struct session_meta *m, struct buf *out)
     if (m->lineage)
         put_lineage(j, m);
     put_text(j, "cwd", m->cwd);
+    put_text(j, "gitBranch", m->git_branch);
     put_run(j, m);
     put_text(j, "status", session_status_name(m->status));
     if (m->host_pid)

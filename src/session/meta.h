@@ -60,6 +60,7 @@ struct session_meta {
     uint16_t cols, rows; /* at the start; 0: not known */
     int quality;
     const char *name, *role, *task, *parent, *cwd;
+    const char *git_branch;                /* on which it began */
     const struct session_branch *branch;   /* NULL: it has not */
     const struct session_lineage *lineage; /* NULL: of no other */
     const char *signal;                    /* "TERM"; NULL: none */
@@ -109,7 +110,7 @@ int session_meta_read(const char *path, struct session_facts *ret, struct err *e
  * `texts`, NULL: none.
  */
 struct session_told {
-    const char *name, *role, *kind, *status, *signal, *cwd, *task, *parent;
+    const char *name, *role, *kind, *status, *signal, *cwd, *git_branch, *task, *parent;
     const char *resumed_from, *agent, *agent_session_id, *model, *project;
     struct view words; /* of the command, each with its NUL; p NULL: none */
     unsigned cols, rows;

@@ -133,6 +133,7 @@ static const struct {
     { "status", offsetof(struct session_told, status), 15 },
     { "signal", offsetof(struct session_told, signal), 15 },
     { "cwd", offsetof(struct session_told, cwd), META_MAX },
+    { "gitBranch", offsetof(struct session_told, git_branch), META_MAX },
     { "task", offsetof(struct session_told, task), META_MAX },
     { "parent", offsetof(struct session_told, parent), META_MAX },
     { "resumedFrom", offsetof(struct session_told, resumed_from), META_MAX },

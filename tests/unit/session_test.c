@@ -518,6 +518,7 @@ a_runs_facts_come_back(void **state)
         .agent = "claude",
         .agent_session_id = "abc",
         .model = "m-1",
+        .git_branch = "fix/it",
         .project = "/w/.ahr/sessions/RUN-001",
         .usage = &usage,
         .iterations = 2,
@@ -537,6 +538,7 @@ a_runs_facts_come_back(void **state)
     assert_string_equal(told.agent, "claude");
     assert_string_equal(told.agent_session_id, "abc");
     assert_string_equal(told.model, "m-1");
+    assert_string_equal(told.git_branch, "fix/it");
     assert_string_equal(told.project, m.project);
     assert_int_equal(told.iterations, 2);
     assert_memory_equal(&told.usage, &usage, sizeof(usage));
