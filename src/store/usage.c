@@ -176,7 +176,7 @@ store_usage(struct store *s, enum store_usage_by by,
             const struct store_usage_filter *filter, store_usage_fn fn, void *ctx,
             struct err *err)
 {
-    sqlite3_stmt *stmt;
+    sqlite3_stmt *stmt = NULL;
     int64_t from, to;
     int r = find_range(s, filter->id, &from, &to, err);
     if (!r)

@@ -186,7 +186,8 @@ model_itself(struct view name)
 static bool
 is_end(struct view name, size_t at)
 {
-    return at == name.n || memchr("-@[:", name.p[at], 4);
+    static const char ends[] = { '-', '@', '[', ':' };
+    return at == name.n || memchr(ends, name.p[at], sizeof(ends));
 }
 
 static bool
