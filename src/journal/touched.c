@@ -12,8 +12,8 @@
 #include "journal/artifact_priv.h"
 
 enum {
-    OPEN_MAX = 128 << 10, /* bytes of calls that are open; the older ones give way */
-    FILES_MAX = OPEN_MAX / 4,
+    OPEN_MAX = 64 << 10, /* bytes of calls that are open; the older ones give way */
+    FILES_MAX = OPEN_MAX / 2,
     ID_MAX = 1 << 10,
 };
 
@@ -101,7 +101,7 @@ see_call(struct journal_touched *t, const struct turn_event *e, const char *cwd)
     n = find(t, e->id, &at, &old); /* told again: with all of its arguments */
     if (n)
         drop(t, at, n);
-    if (t->open.n + files.n + ID_MAX > OPEN_MAX)
+    while (t->open.n && t->open.n + files.n + e->id.n > OPEN_MAX)
         drop_older(t);
     parts_put(&t->open, e->id);
     parts_put(&t->open, (struct view){ files.p, files.n });

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_in.h"
 #include "base/num.h"
 #include "turn/history_priv.h"
 #include "turn/tell_priv.h"
@@ -203,7 +204,14 @@ tell_call(struct turn_history *h, struct view id, struct view name, struct view 
     return r < 0 ? r : history_tell(h, &e);
 }
 
-/* Arguments are JSON in a string, or a text that is none (a patch). */
+/* Of a string that holds JSON that; any other (a patch) is JSON as it is. */
+static struct view
+json_of(struct view raw, struct buf *out)
+{
+    struct view text = turn_text(raw, out);
+    return text.n && json_in_is_one(text) ? text : raw;
+}
+
 static int
 call(struct turn_history *h, struct view payload)
 {
@@ -215,10 +223,7 @@ call(struct turn_history *h, struct view payload)
     };
     (void)turn_known_fields(payload, wanted, 5);
     struct view json = arguments.n ? arguments : input;
-    if (json.n && json.p[0] == '"')
-        json = turn_text(json, &h->s.text[2]);
-    if (action.n)
-        json = action;
+    json = action.n ? action : json_of(json, &h->s.text[2]);
     struct view named = turn_text(name, &h->s.text[1]);
     if (!named.n)
         named = (struct view){ (const uint8_t *)"local_shell", 11 };

@@ -294,7 +294,7 @@ an_exit_code_is_one_where_one_stands(void **state)
 }
 
 static void
-a_patch_is_a_call_whose_arguments_are_a_text(void **state)
+a_patch_is_a_call_whose_arguments_are_a_string(void **state)
 {
     (void)state;
     assert_shown(
@@ -304,7 +304,7 @@ a_patch_is_a_call_whose_arguments_are_a_text(void **state)
                   "\"id\":\"c\",\"changes\":{},\"status\":\"completed\"}}")
                 RESPONSE("{\"type\":\"custom_tool_call_output\",\"call_id\":\"c\","
                          "\"output\":\"Exit code: 0\"}"),
-        "tool_call id=c name=apply_patch json=*** Begin\n\n"
+        "tool_call id=c name=apply_patch json=\"*** Begin\\n\"\n"
         "tool_result id=c name=apply_patch \"completed\"\n");
     assert_shown(RESPONSE("{\"type\":\"local_shell_call\",\"call_id\":\"c\",\"action\":{"
                           "\"command\":[\"ls\"]}}"),
@@ -468,7 +468,7 @@ main(void)
         cmocka_unit_test(what_a_program_puts_before_the_user_is_no_word_of_theirs),
         cmocka_unit_test(a_call_and_its_result_are_one_each_in_either_order),
         cmocka_unit_test(an_exit_code_is_one_where_one_stands),
-        cmocka_unit_test(a_patch_is_a_call_whose_arguments_are_a_text),
+        cmocka_unit_test(a_patch_is_a_call_whose_arguments_are_a_string),
         cmocka_unit_test(a_tool_of_a_server_tells_why_it_failed),
         cmocka_unit_test(calls_that_never_end_cost_a_fixed_amount),
         cmocka_unit_test(a_total_counts_by_what_it_has_grown),
