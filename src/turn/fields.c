@@ -60,6 +60,8 @@ take_known(struct json_in *in, const struct turn_field *fields, size_t count)
             return false;
         const uint8_t *key = in->p + 1;
         json_in_pass(in);
+        if (in->p <= key) /* it ends with the quote */
+            return false;
         struct view *into = wanted(fields, count, key, (size_t)(in->p - 1 - key));
         if (!json_in_take(in, ':'))
             return false;
