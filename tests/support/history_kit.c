@@ -19,6 +19,7 @@ static void
 show(struct history_kit *k, struct turn_event e)
 {
     e.json = e.type == TURN_OTHER ? (struct view){ 0 } : e.json;
+    e.text = e.text.n ? e.text : (struct view){ 0 }; /* none, whatever it points to */
     must(!turn_kit_write(&k->shown, &e));
     k->shown.n--; /* the newline */
     if (e.type == TURN_BRANCH)

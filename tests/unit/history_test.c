@@ -196,6 +196,15 @@ a_line_tells_its_stamp_and_whether_it_is_whole(void **state)
     assert_int_equal(turn_history_stamp(text_view("{\"timestamp\":7}")), 0);
     assert_int_equal(turn_history_stamp(text_view("{\"timestamp\":\"2026")), 0);
     assert_int_equal(turn_history_stamp((struct view){ 0 }), 0);
+    /* … whatever it is, and within its bytes */
+    static const char line[] = "{\"a\\\"\":{\"x\":[1,{}]},\"timestamp\":\"2026-01\"}";
+    for (size_t n = 0; n < sizeof(line); n++) {
+        uint8_t *own = malloc(n + 1);
+        assert_non_null(own);
+        memcpy(own + 1, line, n);
+        assert_int_equal(turn_history_stamp((struct view){ own + 1, n }), 0);
+        free(own);
+    }
     assert_true(turn_history_is_whole(text_view(" {\"a\":[1]} ")));
     assert_false(turn_history_is_whole(text_view("{\"a\":[1]")));
     assert_false(turn_history_is_whole(text_view("[1]")));
