@@ -22,6 +22,7 @@
 #include "cli/when.h"
 #include "gz/zstd.h"
 #include "library/history.h"
+#include "play/clean.h"
 #include "redact/own.h"
 #include "session/home.h"
 
@@ -31,6 +32,7 @@ struct all {
     const struct cli_histories *opt;
     struct journal_histories found;
     struct library_history_options import;
+    struct library_history_ids ids;
     struct cli_progress progress;
     uint64_t done_bytes, all_bytes;
     uint64_t results[LIBRARY_HISTORY_RESULTS], others, failed;
@@ -105,19 +107,62 @@ file_of(const struct journal_history *h, uint32_t file)
     return path;
 }
 
-static uint64_t
-damages_of(const struct library_history_done *d)
+/* Not all of it could be read. */
+static bool
+is_damage(unsigned wrong)
 {
-    return d->troubles[TURN_HISTORY_MALFORMED] + d->too_long;
+    return wrong == TURN_HISTORY_MALFORMED || wrong >= TURN_HISTORY_TROUBLES;
 }
 
 static uint64_t
-troubles_of(const struct library_history_done *d)
+damages_of(const struct library_history_done *d)
 {
-    uint64_t n = d->too_long;
-    for (size_t i = 0; i < TURN_HISTORY_TROUBLES; i++)
-        n += d->troubles[i];
+    uint64_t n = 0;
+    for (unsigned i = 0; i < LIBRARY_HISTORY_WRONGS; i++)
+        n += is_damage(i) ? d->wrongs[i] : 0;
     return n;
+}
+
+static void
+say_damages(struct all *a, const struct journal_history *h,
+            const struct library_history_done *d)
+{
+    AUTO(buf) text = { 0 };
+    uint64_t all = damages_of(d), told = 0;
+    for (size_t i = 0; i < d->place_count && told < PLACES_TOLD; i++) {
+        const struct library_history_place *p = &d->places[i];
+        if (!is_damage(p->wrong))
+            continue;
+        told++;
+        buf_clear(&text);
+        buf_printf(&text, "'%s': line %" PRIu64 " (byte %" PRIu64 ") %s%s",
+                   file_of(h, p->file), p->line, p->offset,
+                   p->wrong == TURN_HISTORY_MALFORMED ? "has " : "",
+                   library_history_wrong_name(p->wrong));
+        cli_progress_tell(&a->progress, buf_str(&text));
+    }
+    buf_clear(&text);
+    if (all <= told)
+        return;
+    buf_printf(&text, "'%s': %" PRIu64 " places in all; --json has more of them", h->path,
+               all);
+    cli_progress_tell(&a->progress, buf_str(&text));
+}
+
+/* What is odd about its lines, and costs nothing: where it was asked for by its name. */
+static void
+say_oddities(struct all *a, const struct journal_history *h,
+             const struct library_history_done *d)
+{
+    AUTO(buf) text = { 0 };
+    for (unsigned i = 0; a->is_named && i < LIBRARY_HISTORY_WRONGS; i++) {
+        if (is_damage(i) || !d->wrongs[i])
+            continue;
+        buf_clear(&text);
+        buf_printf(&text, "'%s': %" PRIu64 " %s: %s", h->path, d->wrongs[i],
+                   d->wrongs[i] == 1 ? "line" : "lines", library_history_wrong_name(i));
+        cli_progress_tell(&a->progress, buf_str(&text));
+    }
 }
 
 static void
@@ -125,25 +170,8 @@ say_places(struct all *a, const struct journal_history *h,
            const struct library_history_done *d)
 {
     AUTO(buf) text = { 0 };
-    uint64_t all = troubles_of(d);
-    for (size_t i = 0; i < d->place_count && i < PLACES_TOLD; i++) {
-        const struct library_history_place *p = &d->places[i];
-        buf_clear(&text);
-        buf_printf(&text, "'%s': line %" PRIu64 " (byte %" PRIu64 ") %s%s",
-                   file_of(h, p->file), p->line, p->offset,
-                   p->what == TURN_HISTORY_MALFORMED ? "has " : "",
-                   turn_history_trouble_name(p->what));
-        cli_progress_tell(&a->progress, buf_str(&text));
-    }
-    buf_clear(&text);
-    if (all > PLACES_TOLD || d->too_long) {
-        buf_printf(&text, "'%s': %" PRIu64 " places in all", h->path, all);
-        if (d->too_long)
-            buf_printf(&text, ", %" PRIu64 " of them lines over 64 MiB, left out",
-                       d->too_long);
-        cli_progress_tell(&a->progress, buf_str(&text));
-    }
-    buf_clear(&text);
+    say_damages(a, h, d);
+    say_oddities(a, h, d);
     if (!d->unfinished)
         return;
     buf_printf(&text,
@@ -165,7 +193,7 @@ put_places(struct json *j, const struct journal_history *h,
         json_key(j, "path"), json_str(j, file_of(h, p->file));
         json_key(j, "line"), json_u64(j, p->line);
         json_key(j, "offset"), json_u64(j, p->offset);
-        json_key(j, "what"), json_str(j, turn_history_trouble_name(p->what));
+        json_key(j, "what"), json_str(j, library_history_wrong_key(p->wrong));
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -174,11 +202,6 @@ put_places(struct json *j, const struct journal_history *h,
 static void
 put_json(struct all *a, const struct journal_history *h, struct library_history_done *d)
 {
-    static const char *const counts[TURN_HISTORY_TROUBLES] = {
-        [TURN_HISTORY_MALFORMED] = "malformed", [TURN_HISTORY_ORPHAN] = "orphans",
-        [TURN_HISTORY_ROOT] = "roots",          [TURN_HISTORY_CYCLE] = "cycles",
-        [TURN_HISTORY_TWICE] = "repeated",
-    };
     struct json *j = &a->json;
     json_open(j, '{');
     json_key(j, "id"), json_str(j, d->id);
@@ -191,9 +214,8 @@ put_json(struct all *a, const struct journal_history *h, struct library_history_
     json_key(j, "bytes"), json_u64(j, d->bytes);
     json_key(j, "events"), json_u64(j, d->events);
     json_key(j, "all_events"), json_u64(j, d->all_events);
-    for (size_t i = 0; i < TURN_HISTORY_TROUBLES; i++)
-        json_key(j, counts[i]), json_u64(j, d->troubles[i]);
-    json_key(j, "too_long"), json_u64(j, d->too_long);
+    for (unsigned i = 0; i < LIBRARY_HISTORY_WRONGS; i++)
+        json_key(j, library_history_wrong_key(i)), json_u64(j, d->wrongs[i]);
     json_key(j, "unfinished_bytes"), json_u64(j, d->unfinished);
     put_places(j, h, d);
     json_close(j, '}');
@@ -204,13 +226,15 @@ static int
 print(struct all *a, const struct journal_history *h, struct library_history_done *d,
       struct err *err)
 {
+    AUTO(buf) path = { 0 };
     bool is_news = d->result != LIBRARY_HISTORY_SKIPPED &&
                    d->result != LIBRARY_HISTORY_UNCHANGED;
+    play_clean((struct view){ (const uint8_t *)h->path, strlen(h->path) }, true, &path);
     if (a->opt->is_json)
         put_json(a, h, d);
     else if (is_news && a->opt->is_dry_run)
         buf_printf(&a->text, "%-9s %-7s %s %s\n", library_history_result_name(d->result),
-                   turn_agent_name(d->agent), d->id, h->path);
+                   turn_agent_name(d->agent), d->id, buf_str(&path));
     else if (is_news)
         buf_printf(&a->text, "%s\n", d->id);
     int r = a->text.failed;
@@ -283,17 +307,20 @@ import_all(struct all *a, struct err *err)
     int r = 0;
     if (a->opt->is_json)
         json_open(&a->json, '[');
-    for (size_t i = 0; !r && i < a->found.count; i++)
-        if (a->found.list[i].bytes != UINT64_MAX)
+    for (size_t i = 0; !r && i < a->found.count; i++) {
+        if (is_stopped(a))
+            r = err_set(err, -EINTR, "stopped; what is imported stays");
+        else if (a->found.list[i].bytes != UINT64_MAX)
             r = import_one(a, &a->found.list[i], err);
-    if (!r && a->opt->is_json) {
-        json_close(&a->json, ']');
-        buf_puts(&a->text, "\n");
-        r = file_write_all(STDOUT_FILENO, a->text.p, a->text.n);
-        if (r < 0)
-            err_code(err, r, "cannot write to standard output");
     }
     cli_progress_end(&a->progress);
+    if (!a->opt->is_json)
+        return r;
+    json_close(&a->json, ']');
+    buf_puts(&a->text, "\n");
+    int told = file_write_all(STDOUT_FILENO, a->text.p, a->text.n);
+    if (!r && told < 0)
+        r = err_code(err, told, "cannot write to standard output");
     return r;
 }
 
@@ -334,6 +361,7 @@ all_release(struct all *a)
 {
     journal_histories_release(&a->found);
     buf_release(&a->text);
+    library_history_ids_release(&a->ids);
     if (a->import.redact)
         redact_close(a->import.redact);
 }
@@ -354,6 +382,7 @@ cli_histories(const struct cli_histories *opt, int count, char **paths, struct e
     if (r < 0)
         return r;
     a.import.home = buf_str(&home);
+    a.import.ids = &a.ids;
     a.import.is_dry_run = opt->is_dry_run;
     a.import.step = step;
     a.import.is_stopped = is_stopped;

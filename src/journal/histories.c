@@ -24,6 +24,19 @@ struct walk {
     enum journal_keeper keeper;
 };
 
+const char *
+journal_keeper_title(enum journal_keeper keeper)
+{
+    static const char *const titles[] = {
+        [JOURNAL_KEEPER_AUTO] = "Claude Code, Codex, Gemini or Entire",
+        [JOURNAL_KEEPER_CLAUDE] = "Claude Code",
+        [JOURNAL_KEEPER_CODEX] = "Codex",
+        [JOURNAL_KEEPER_GEMINI] = "Gemini",
+        [JOURNAL_KEEPER_ENTIRE] = "Entire",
+    };
+    return titles[keeper];
+}
+
 void
 journal_histories_release(struct journal_histories *h)
 {
@@ -137,17 +150,16 @@ journal_histories_add(struct journal_histories *h, const char *path,
                       enum journal_keeper keeper, struct err *err)
 {
     struct walk w = { h, keeper };
-    AUTO(buf) plain = { .ceiling = PATH_MAX };
     struct stat st;
-    buf_puts(&plain, path);
-    while (plain.n > 1 && plain.p[plain.n - 1] == '/')
-        plain.n--;
-    if (stat(path, &st) < 0)
+    char *plain = realpath(path, NULL);
+    if (!plain)
         return errno == ENOENT ? err_set(err, ERR_MISSING, "no file or folder '%s'", path)
                                : err_sys(err, "cannot open '%s'", path);
-    int r = S_ISDIR(st.st_mode)   ? walk(&w, buf_str(&plain))
-            : S_ISREG(st.st_mode) ? add_file(&w, path, &st)
+    int r = stat(plain, &st) < 0  ? -errno
+            : S_ISDIR(st.st_mode) ? walk(&w, plain)
+            : S_ISREG(st.st_mode) ? add_file(&w, plain, &st)
                                   : -EINVAL;
+    free(plain);
     return r < 0 ? err_code(err, r, "cannot read '%s'", path) : 0;
 }
 
@@ -168,6 +180,16 @@ static const struct place places[] = {
     { JOURNAL_KEEPER_GEMINI, "GEMINI_CLI_HOME", "", ".gemini/tmp", false },
 };
 
+/* The same whatever links lead there: by its path a history is known again. */
+static int
+walk_usual(struct walk *w, const char *path)
+{
+    char *plain = realpath(path, NULL);
+    int r = plain ? walk(w, plain) : -errno;
+    free(plain);
+    return r;
+}
+
 static int
 add_place(struct walk *w, const struct place *p)
 {
@@ -182,7 +204,7 @@ add_place(struct walk *w, const struct place *p)
                     : buf_printf(&path, "%s/%s%s%s", home, p->home, *p->home ? "/" : "",
                                  p->below);
     w->keeper = p->keeper;
-    return r < 0 ? r : walk(w, buf_str(&path));
+    return r < 0 ? r : walk_usual(w, buf_str(&path));
 }
 
 /* The nearest above the current folder. */
@@ -197,7 +219,7 @@ add_entire(struct walk *w)
         buf_clear(&path);
         buf_append(&path, cwd, n);
         buf_puts(&path, "/.entire/metadata");
-        r = path.failed ? path.failed : walk(w, buf_str(&path));
+        r = path.failed ? path.failed : walk_usual(w, buf_str(&path));
         while (n && cwd[n - 1] != '/')
             n--;
         n -= n > 0;

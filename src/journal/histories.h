@@ -23,8 +23,11 @@ enum journal_keeper {
     JOURNAL_KEEPER_ENTIRE,
 };
 
+/* "Codex"; of AUTO all that there are. */
+const char *journal_keeper_title(enum journal_keeper keeper);
+
 struct journal_history {
-    char *path;
+    char *path;                 /* absolute, and no part of it is a link */
     enum journal_keeper keeper; /* AUTO: its bytes tell */
     struct buf sides;           /* paths of its sub-agents' files, each with its NUL */
     uint64_t bytes, mtime_ns;   /* of all its files; the latest */

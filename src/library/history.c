@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,8 +27,6 @@
 #include "session/lines.h"
 #include "turn/transcript.h"
 
-enum { DATE_LEN = 11 }; /* of an id, with the dash behind it */
-
 #define TURNS_NAME "session." SESSION_TURNS
 
 const char *
@@ -41,6 +40,32 @@ library_history_result_name(enum library_history_result result)
         [LIBRARY_HISTORY_SKIPPED] = "skipped",
     };
     return names[result];
+}
+
+static const struct {
+    const char *name, *key;
+} wrongs[LIBRARY_HISTORY_WRONGS] = {
+    [TURN_HISTORY_MALFORMED] = { NULL, "malformed" },
+    [TURN_HISTORY_ORPHAN] = { NULL, "orphans" },
+    [TURN_HISTORY_ROOT] = { NULL, "roots" },
+    [TURN_HISTORY_CYCLE] = { NULL, "cycles" },
+    [TURN_HISTORY_TWICE] = { NULL, "repeated" },
+    [LIBRARY_HISTORY_TOO_LONG] = { "is longer than 64 MiB, and left out", "too_long" },
+    [LIBRARY_HISTORY_CUT] = { "and what follows cannot be read", "cut" },
+};
+
+const char *
+library_history_wrong_name(unsigned wrong)
+{
+    return wrong < TURN_HISTORY_TROUBLES
+               ? turn_history_trouble_name((enum turn_history_trouble)wrong)
+               : wrongs[wrong].name;
+}
+
+const char *
+library_history_wrong_key(unsigned wrong)
+{
+    return wrongs[wrong].key;
 }
 
 void
@@ -83,6 +108,7 @@ history_release(struct history *h)
     buf_release(&h->dir);
     buf_release(&h->lines);
     buf_release(&h->cwd);
+    buf_release(&h->name);
     if (h->turns_fd >= 0)
         close(h->turns_fd);
 }
@@ -104,7 +130,7 @@ make_id(struct history *h, uint64_t start_ns, const char *again,
         char ret[SESSION_ID_LEN + 1])
 {
     AUTO(buf) name = { 0 };
-    const char *own = buf_str(&h->done->agent_session_id);
+    const char *own = buf_str(&h->name);
     char uuid[TURN_UUID_SIZE];
     if (!again && session_id_is(own)) {
         memcpy(ret, own, SESSION_ID_LEN + 1);
@@ -116,40 +142,47 @@ make_id(struct history *h, uint64_t start_ns, const char *again,
     snprintf(ret, SESSION_ID_LEN + 1, "%04u-%02u-%02u-",
              (unsigned)(day.tm_year + 1900) % 10000, (unsigned)(day.tm_mon + 1) % 100,
              (unsigned)day.tm_mday % 100);
-    snprintf(ret + DATE_LEN, TURN_UUID_SIZE, "%s", own);
+    snprintf(ret + HISTORY_DATE_LEN, TURN_UUID_SIZE, "%s", own);
     if (!again && session_id_is(ret) && strlen(own) == TURN_UUID_SIZE - 1)
         return;
     buf_printf(&name, "%s:%s:%s", turn_agent_name(h->done->agent), own,
                again ? again : "");
     turn_transcript_uuid(buf_str(&name), 0, uuid);
-    memcpy(ret + DATE_LEN, uuid, TURN_UUID_SIZE);
+    memcpy(ret + HISTORY_DATE_LEN, uuid, TURN_UUID_SIZE);
 }
 
-/* The session of that UUID, whatever its day, where the history does not tell that. */
+/* A session is the same whatever its day: that of the first line that is dated, which a
+ * history may come to have, or lose. */
 static int
-find_id(const char *home, bool is_dated, char id[SESSION_ID_LEN + 1])
+find_id(const struct history *h, char id[SESSION_ID_LEN + 1])
 {
-    AUTO(buf) ids = { 0 };
-    int r = 0;
-    if (is_dated || session_folder_exists(home, "sessions", id) ||
-        session_folder_exists(home, "live", id))
-        return 0;
-    r = ids_collect_stored(&ids, home);
-    for (size_t i = 0; !r && i < ids_count(&ids); i++)
-        if (!strcmp(ids_at(&ids, i) + DATE_LEN, id + DATE_LEN))
-            memcpy(id, ids_at(&ids, i), SESSION_ID_LEN + 1);
+    struct library_history_ids *ids = h->opt->ids;
+    int r = history_ids_read(ids, h->opt->home);
+    const char *known = r < 0 ? NULL : history_ids_find(ids, id);
+    if (known && !session_folder_exists(h->opt->home, "sessions", id))
+        memcpy(id, known, SESSION_ID_LEN + 1);
     return r;
 }
 
 /* -- what is known of it -- */
 
+/* The same file: by its path; in a folder that was moved with all that is in it, a
+ * sub-agent's by its name. */
 static struct history_source *
 known_as(struct history_sources *files, struct history_source *s, size_t at)
 {
+    const char *path = buf_str(&s->file.path);
     for (size_t i = 0; i < files->count; i++)
-        if (!strcmp(buf_str(&files->list[i].file.path), buf_str(&s->file.path)))
+        if (!strcmp(buf_str(&files->list[i].file.path), path))
             return &files->list[i];
-    return !at && files->count ? &files->list[0] : NULL; /* it may have moved */
+    if (!at)
+        return files->count ? &files->list[0] : NULL;
+    for (size_t i = 1; i < files->count; i++) {
+        const char *known = buf_str(&files->list[i].file.path);
+        if (!strcmp(file_name(known), file_name(path)) && access(known, F_OK) < 0)
+            return &files->list[i];
+    }
+    return NULL;
 }
 
 static int
@@ -161,7 +194,8 @@ take_known(struct history_source *s, const struct history_source *known)
     s->file.tail = known->file.tail;
     s->file.size_bytes = known->file.size_bytes;
     s->file.mtime_ns = known->file.mtime_ns;
-    buf_clear(&s->call); /* as it was called then */
+    s->is_linked = true; /* as it was called then */
+    buf_clear(&s->call);
     return buf_append(&s->call, known->call.p, known->call.n);
 }
 
@@ -180,35 +214,82 @@ has_changed(struct history_source *s)
 
 enum change { SAME, GROWN, OTHER };
 
-/* Opens those that have grown. Files that are not read on are closed. */
+/* One file: opened where it has grown, moved, or come. */
+static int
+look_at(struct history *h, struct history_source *s, struct history_source *known,
+        enum change *change)
+{
+    int r = known ? take_known(s, known) : 0;
+    if (r < 0)
+        return err_code(h->err, r, "cannot import '%s'", h->from->path);
+    bool is_moved = known &&
+                    strcmp(buf_str(&known->file.path), buf_str(&s->file.path)) != 0;
+    if (known && !is_moved && !has_changed(s))
+        return 0;
+    uint64_t offset = s->file.offset;
+    r = history_source_open(s, h->err);
+    if (r < 0 && r != -ESTALE)
+        return r;
+    bool is_grown = !r && s->file.offset == offset && !s->is_document &&
+                    !turn_history_is_stream(h->reader) &&
+                    (!known || !offset || history_source_is_same(s));
+    *change = is_grown ? GROWN : OTHER;
+    return 0;
+}
+
+/* Files that are not there just now may come back: what was read of them stays known. */
+static int
+keep_known(struct history *h, const struct history_sources *files, const bool *is_used)
+{
+    int r = 0;
+    for (size_t i = 0; !r && i < files->count; i++) {
+        const struct history_source *old = &files->list[i];
+        struct history_source *s = is_used[i]
+                                       ? NULL
+                                       : history_sources_add(
+                                             &h->sources, (const char *)old->file.path.p);
+        if (s)
+            r = take_known(s, old);
+        else if (!is_used[i])
+            r = -ENOMEM;
+    }
+    return r;
+}
+
+static int
+look_at_all(struct history *h, struct history_sources *files, bool *is_used,
+            enum change *ret)
+{
+    size_t count = h->sources.count;
+    enum change change = SAME;
+    int r = 0;
+    for (size_t i = 0; !r && change != OTHER && i < count; i++) {
+        struct history_source *s = &h->sources.list[i];
+        struct history_source *known = known_as(files, s, i);
+        if (known)
+            is_used[known - files->list] = true;
+        r = look_at(h, s, known, &change);
+    }
+    *ret = change;
+    if (r < 0 || change != GROWN)
+        return r;
+    r = history_link_sides(h);
+    if (r < 0)
+        return r;
+    r = keep_known(h, files, is_used);
+    return r < 0 ? err_code(h->err, r, "cannot import '%s'", h->from->path) : 0;
+}
+
+/* What has changed since; files: what was known. Files that are not read on are closed.
+ */
 static int
 look(struct history *h, struct history_sources *files, enum change *ret)
 {
-    bool is_stream = turn_history_is_stream(h->reader);
-    *ret = SAME;
-    for (size_t i = 0; i < h->sources.count; i++) {
-        struct history_source *s = &h->sources.list[i];
-        struct history_source *known = known_as(files, s, i);
-        int r = known ? take_known(s, known) : 0;
-        if (r < 0)
-            return err_code(h->err, r, "cannot import '%s'", h->from->path);
-        bool is_moved = known &&
-                        strcmp(buf_str(&known->file.path), buf_str(&s->file.path)) != 0;
-        if (known && !is_moved && !has_changed(s))
-            continue;
-        uint64_t offset = s->file.offset;
-        r = history_source_open(s, h->err);
-        if (r < 0 && r != -ESTALE)
-            return r;
-        bool is_grown = !r && s->file.offset == offset && !s->is_document && !is_stream &&
-                        (!known || !offset || history_source_is_same(s));
-        if (!is_grown) {
-            *ret = OTHER;
-            return 0;
-        }
-        *ret = GROWN;
-    }
-    return 0;
+    bool *is_used = calloc(files->count + 1, sizeof(*is_used));
+    int r = is_used ? look_at_all(h, files, is_used, ret)
+                    : err_code(h->err, -ENOMEM, "cannot import '%s'", h->from->path);
+    free(is_used);
+    return r;
 }
 
 /* -- read from its beginning -- */
@@ -234,6 +315,8 @@ begin_anew(struct history *h, uint64_t start_ns)
     forget_all(h);
     h->start_ns = h->last_ns = start_ns;
     int r = history_open_reader(h);
+    if (!r)
+        r = history_link_sides(h);
     for (size_t i = 0; !r && i < h->sources.count; i++)
         r = history_source_open(&h->sources.list[i], h->err);
     return r;
@@ -276,6 +359,8 @@ make_new(struct history *h, uint64_t start_ns)
     bool is_wanted = !r && h->has_talk;
     if (is_wanted)
         r = session_folder_finish(&f, h->err);
+    if (is_wanted && !r && history_ids_add(h->opt->ids, h->done->id) < 0)
+        h->opt->ids->is_read = false; /* read once more when it is needed */
     if (r < 0 || !is_wanted)
         session_folder_discard(&f);
     session_folder_release(&f);
@@ -303,7 +388,7 @@ count_events(struct history *h, uint64_t *ret)
         for (ssize_t i = 0; i < n; i++)
             *ret += chunk[i] == '\n';
     gz_close(g);
-    return 0;
+    return n < 0 ? err_code(h->err, (int)n, "cannot read '%s'", buf_str(&path)) : 0;
 }
 
 static int
@@ -370,6 +455,7 @@ static int
 append(struct history *h, const struct session_told *old)
 {
     int r = history_open_turns(h, TURNS_NAME);
+    uint64_t before = h->turns_bytes;
     if (!r)
         r = history_read_lines(h);
     if (!r)
@@ -378,9 +464,23 @@ append(struct history *h, const struct session_told *old)
         r = history_write_meta(h, old);
     if (!r)
         r = history_save(h);
+    /* On a full disk the room that was taken is given back; else the next import does. */
+    if (r < 0 && h->turns_fd >= 0 && ftruncate(h->turns_fd, (off_t)before) < 0)
+        return r;
     h->done->result = h->done->events ? LIBRARY_HISTORY_GROWN : LIBRARY_HISTORY_UNCHANGED;
     h->done->all_events = turn_history_facts(h->reader)->events;
     return r;
+}
+
+/* -- what stays as it is -- */
+
+/* Has `ahr redact` been at it? */
+static bool
+is_redacted(struct history *h)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    return buf_printf(&path, "%s/session.audit.jsonl", buf_str(&h->dir)) == 0 &&
+           access(buf_str(&path), F_OK) == 0;
 }
 
 static bool
@@ -390,6 +490,57 @@ is_archived(struct history *h)
     struct stat st;
     return buf_printf(&path, "%s/" TURNS_NAME, buf_str(&h->dir)) == 0 &&
            gz_stat(AT_FDCWD, buf_str(&path), &st) == 1;
+}
+
+/*
+ * The session was made of another file, which is still there. One may be a copy of the
+ * other (Entire's are; Codex packs its own): then the longer one is taken. A file of the
+ * same name that goes on otherwise is a session of its own.
+ */
+static int
+look_elsewhere(struct history *h, const char *known, enum change *change,
+               bool *ret_is_other)
+{
+    enum history_relation relation;
+    int r = history_files_compare(h->from->path, known, &relation, h->err);
+    if (r < 0)
+        return r;
+    h->done->result = LIBRARY_HISTORY_UNCHANGED;
+    if (relation == HISTORY_WITHIN)
+        *change = SAME;
+    *ret_is_other = relation == HISTORY_OTHER;
+    if (!*ret_is_other || !strstr(h->from->path, "/.entire/"))
+        return 0;
+    *ret_is_other = false; /* it masks what it keeps */
+    *change = SAME;
+    return skip(h, "its session was imported from where the agent keeps it");
+}
+
+/* Is there anything that was not taken yet? */
+static bool
+has_more(const struct history *h)
+{
+    for (size_t i = 0; i < h->sources.count; i++)
+        if (h->sources.list[i].fd >= 0 && history_source_rest(&h->sources.list[i]))
+            return true;
+    return false;
+}
+
+static int
+change_it(struct history *h, const struct session_told *old, enum change change)
+{
+    if (is_archived(h))
+        return skip(h, "its session is archived: 'ahr archive --undo' first");
+    if (change == OTHER && is_redacted(h))
+        return skip(h, "its file was written anew, and would bring back what "
+                       "'ahr redact' has taken out of its session");
+    if (h->opt->is_dry_run) {
+        if (change == OTHER || has_more(h))
+            h->done->result = change == GROWN ? LIBRARY_HISTORY_GROWN
+                                              : LIBRARY_HISTORY_REPLACED;
+        return 0;
+    }
+    return change == GROWN ? append(h, old) : make_anew(h, old);
 }
 
 /* What is there, held. */
@@ -402,27 +553,18 @@ bring_up_to_date(struct history *h, const struct session_told *old, bool *ret_is
     int loaded = r < 0 ? r : history_load(h, &files);
     if (!loaded)
         r = look(h, &files, &change);
-    bool is_elsewhere = !loaded && change == OTHER && files.count &&
-                        strcmp(buf_str(&files.list[0].file.path), h->from->path) != 0 &&
-                        access(buf_str(&files.list[0].file.path), F_OK) == 0;
-    history_sources_release(&files);
-    if (r < 0 || (loaded < 0 && loaded != ERR_MISSING && loaded != ERR_DAMAGED))
-        return r < 0 ? r : err_code(h->err, loaded, "cannot import '%s'", h->from->path);
-    h->done->all_events = turn_history_facts(h->reader)->events;
-    *ret_is_other = is_elsewhere;
-    if (is_elsewhere)
-        return 0;
+    else if (loaded != ERR_MISSING && loaded != ERR_DAMAGED && !r)
+        r = err_code(h->err, loaded, "cannot import '%s'", h->from->path);
     h->done->result = LIBRARY_HISTORY_UNCHANGED;
-    if (!loaded && change == SAME)
-        return 0;
-    if (is_archived(h))
-        return skip(h, "its session is archived: 'ahr archive --undo' first");
-    if (h->opt->is_dry_run) {
-        h->done->result = change == GROWN ? LIBRARY_HISTORY_GROWN
-                                          : LIBRARY_HISTORY_REPLACED;
-        return 0;
-    }
-    return change == GROWN ? append(h, old) : make_anew(h, old);
+    h->done->all_events = r < 0 ? 0 : turn_history_facts(h->reader)->events;
+    const char *known = files.count ? buf_str(&files.list[0].file.path) : NULL;
+    if (!r && !loaded && known && strcmp(known, h->from->path) != 0 &&
+        access(known, F_OK) == 0)
+        r = look_elsewhere(h, known, &change, ret_is_other);
+    history_sources_release(&files);
+    if (!r && !*ret_is_other && change != SAME)
+        r = change_it(h, old, change);
+    return r;
 }
 
 static int
@@ -442,8 +584,9 @@ update(struct history *h, bool *ret_is_other)
         r = err_code(h->err, r, "cannot import '%s'", h->from->path);
     else if (session_folder_is_encrypted(home, id))
         r = skip(h, "its session is encrypted: 'ahr decrypt' first");
-    else if (session_meta_tell(buf_str(&meta), &old, h->err) < 0 || !old.kind ||
-             strcmp(old.kind, "import") != 0)
+    else if (session_meta_tell(buf_str(&meta), &old, h->err) < 0)
+        r = skip(h, "its session is damaged: 'ahr verify' says where");
+    else if (!old.kind || strcmp(old.kind, "import") != 0)
         r = skip(h, "a session of that id was recorded here");
     else
         r = bring_up_to_date(h, &old, ret_is_other);
@@ -453,20 +596,48 @@ update(struct history *h, bool *ret_is_other)
 
 /* -- one history -- */
 
+/* One of two that are called alike, which was the second when it came? */
+static bool
+is_known_by_path(struct history *h, uint64_t start_ns)
+{
+    char id[SESSION_ID_LEN + 1];
+    make_id(h, start_ns, h->from->path, id);
+    return find_id(h, id) == 0 && session_folder_exists(h->opt->home, "sessions", id);
+}
+
+/* again: it is known by its path, too; NULL: only where that is how it is known already.
+ */
 static int
 bring_in(struct history *h, uint64_t start_ns, const char *again, bool *ret_is_other)
 {
+    const char *home = h->opt->home;
     *ret_is_other = false;
     make_id(h, start_ns, again, h->done->id);
-    int r = find_id(h->opt->home, h->is_dated, h->done->id);
+    int r = find_id(h, h->done->id);
     if (r < 0)
-        return err_code(h->err, r, "cannot list the sessions in '%s'", h->opt->home);
-    if (session_folder_exists(h->opt->home, "sessions", h->done->id))
+        return err_code(h->err, r, "cannot list the sessions in '%s'", home);
+    if (session_folder_exists(home, "sessions", h->done->id))
         return update(h, ret_is_other);
-    if (session_folder_exists(h->opt->home, "live", h->done->id))
+    if (session_folder_exists(home, "live", h->done->id))
         return skip(h, "a session of that id is in live/");
+    if (!again && is_known_by_path(h, start_ns)) {
+        *ret_is_other = true;
+        return 0;
+    }
     h->done->result = LIBRARY_HISTORY_NEW;
     return h->opt->is_dry_run ? 0 : make_new(h, start_ns);
+}
+
+/* As it calls itself, where it does. */
+static int
+take_own_id(struct history *h)
+{
+    const struct buf *own = h->reader ? &turn_history_facts(h->reader)->id : NULL;
+    if (!own || !own->n)
+        return 0;
+    buf_clear(&h->done->agent_session_id);
+    int r = buf_append(&h->done->agent_session_id, own->p, own->n);
+    return r < 0 ? err_code(h->err, r, "cannot import '%s'", h->from->path) : 0;
 }
 
 int
@@ -477,16 +648,18 @@ library_history_import(const struct journal_history *from,
     AUTO(history)
     h = { .from = from, .opt = opt, .done = ret, .err = err, .turns_fd = -1 };
     uint64_t start_ns;
-    bool is_other;
+    bool is_other = false;
     *err = (struct err){ 0 };
     int r = history_identify(&h, &start_ns);
     if (!r)
         r = bring_in(&h, start_ns, NULL, &is_other);
-    if (r < 0 || !is_other)
-        return r;
-    /* Another file of the same name goes on otherwise: it is a session of its own. */
-    buf_clear(&h.dir);
-    h.is_stored = false;
-    forget_all(&h);
-    return bring_in(&h, start_ns, from->path, &is_other);
+    if (!r && is_other) {
+        buf_clear(&h.dir);
+        h.is_stored = false;
+        forget_all(&h);
+        r = bring_in(&h, start_ns, from->path, &is_other);
+        if (!r && is_other)
+            r = skip(&h, "there are others of that id");
+    }
+    return r < 0 ? r : take_own_id(&h);
 }

@@ -31,9 +31,20 @@ const char *library_history_result_name(enum library_history_result result);
 
 enum { LIBRARY_HISTORY_PLACES = 64 }; /* of which each is told */
 
-/* Where something was wrong. */
+/* What may be wrong: first what is in the lines (enum turn_history_trouble). */
+enum library_history_wrong {
+    LIBRARY_HISTORY_TOO_LONG = TURN_HISTORY_TROUBLES, /* a line, which is left out */
+    LIBRARY_HISTORY_CUT, /* the file cannot be read from there on */
+    LIBRARY_HISTORY_WRONGS,
+};
+
+/* "malformed JSON"; and in JSON: "malformed" */
+const char *library_history_wrong_name(unsigned wrong);
+const char *library_history_wrong_key(unsigned wrong);
+
+/* Where it was. */
 struct library_history_place {
-    enum turn_history_trouble what;
+    unsigned wrong;
     uint32_t file;         /* 0: the own one, else of a sub-agent */
     uint64_t line, offset; /* from 1; in bytes, of the line */
 };
@@ -45,17 +56,27 @@ struct library_history_done {
     struct buf agent_session_id, why;
     uint64_t events, all_events; /* added now; with those of before */
     uint64_t bytes;              /* of the history that were read now */
-    uint64_t troubles[TURN_HISTORY_TROUBLES];
-    uint64_t too_long, unfinished; /* lines; bytes behind the last whole line */
+    uint64_t wrongs[LIBRARY_HISTORY_WRONGS];
+    uint64_t unfinished; /* bytes behind the last whole line */
     struct library_history_place places[LIBRARY_HISTORY_PLACES];
     size_t place_count;
 };
 
 void library_history_done_release(struct library_history_done *d);
 
+/* Of all sessions that are stored, sorted by what follows the day; read when it is first
+ * needed. Zeroed it is ready for use. */
+struct library_history_ids {
+    struct buf all;
+    bool is_read;
+};
+
+void library_history_ids_release(struct library_history_ids *ids);
+
 struct library_history_options {
     const char *home;
     struct redact *redact;
+    struct library_history_ids *ids; /* one for all imports under the same lock */
     bool is_dry_run;
     void (*step)(void *ctx, uint64_t bytes); /* read since the last call; may be NULL */
     bool (*is_stopped)(void *ctx);           /* NULL: never */

@@ -12,6 +12,8 @@
 
 #define HISTORY_STATE "import.state"
 
+enum { HISTORY_DATE_LEN = 11 }; /* of an id, with the dash behind it */
+
 struct history {
     const struct journal_history *from;
     const struct library_history_options *opt;
@@ -24,7 +26,7 @@ struct history {
     /* What is kept from one import to the next, with the sources' files: */
     uint64_t turns_bytes, turns_tail; /* of session.turns.jsonl; a hash of its end */
     uint64_t start_ns, last_ns;
-    struct buf prompt; /* the first one */
+    struct buf prompt; /* the first one, masked */
     struct turn_totals totals;
     struct journal_touched touched;
 
@@ -35,10 +37,10 @@ struct history {
     bool is_out_of_index; /* … but not by the index any more */
     struct buf lines;     /* that are not written yet */
     struct buf cwd;
+    struct buf name; /* what its file calls it: the id is made of that */
     struct play_turns_mask room;
     struct play_turns_mask artifact_room;
     bool has_talk; /* something is said in it */
-    bool is_dated; /* it tells when it began */
 };
 
 /* -- history_state.c -- */
@@ -54,6 +56,8 @@ int history_save(struct history *h);
 /* For struct turn_history_options. */
 int history_take_event(void *ctx, const struct turn_event *e, uint64_t ts_ns);
 void history_take_trouble(void *ctx, enum turn_history_trouble what);
+/* The same of what the reader never sees, at h->at. */
+void history_take_wrong(struct history *h, enum library_history_wrong what);
 /* session.turns.jsonl, made where it is missing; name: the file's in the folder. What a
  * killed import has left in it goes. */
 int history_open_turns(struct history *h, const char *name);
@@ -65,10 +69,26 @@ int history_write_tape(struct history *h);
 
 /* -- history_read.c -- */
 
-/* Which agent's, what the agent calls it, and when it began. */
+/* Which agent's, what its file calls it, and when it began. */
 int history_identify(struct history *h, uint64_t *ret_start_ns);
+/* Its reader, and its sources, which are not open yet. */
 int history_open_reader(struct history *h);
 /* All lines of the sources that are open. */
 int history_read_lines(struct history *h);
+
+/* -- history_ids.c -- */
+
+int history_ids_read(struct library_history_ids *ids, const char *home);
+/* The session that has all but the day in common with it; NULL: none. */
+const char *history_ids_find(const struct library_history_ids *ids, const char *id);
+int history_ids_add(struct library_history_ids *ids, const char *id);
+
+/* -- history_sides.c -- */
+
+/* The files of its sub-agents, as sources. */
+int history_add_sides(struct history *h);
+/* In which calls those work of which that is not known yet: the session's own file is
+ * looked through. */
+int history_link_sides(struct history *h);
 
 #endif

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/iso.h"
 #include "library/history_priv.h"
 
 enum {
     PEEK = 256 << 10,
     UUID_LEN = 36,
+    WORD_MAX = 255,
     PEEK_LINES = 1000,
     STOP_LINES = 256, /* so often it is asked whether to go on */
 };
@@ -54,28 +56,71 @@ guess(struct view head)
                                                                       : TURN_AUTO;
 }
 
-/* The first bytes, and the first time that is told. */
+/* "… \"sessionId\":\"X\"": X, which has nothing in it that would be escaped. */
+static struct view
+word_behind(struct view head, const char *key)
+{
+    const uint8_t *end = head.p + head.n;
+    const uint8_t *at = head.n ? memmem(head.p, head.n, key, strlen(key)) : NULL;
+    at = at ? at + strlen(key) : end;
+    while (at < end && (*at == ':' || *at == ' '))
+        at++;
+    if (at == end || *at != '"')
+        return (struct view){ 0 };
+    const uint8_t *quote = memchr(at + 1, '"', (size_t)(end - at - 1));
+    struct view word = { at + 1, quote ? (size_t)(quote - at - 1) : 0 };
+    bool is_plain = word.n && word.n <= WORD_MAX && !memchr(word.p, '\\', word.n);
+    return is_plain ? word : (struct view){ 0 };
+}
+
+/* A document: some of its bytes. */
+static int
+peek_document(struct history_source *s, struct buf *head, uint64_t *ret_start_ns)
+{
+    uint8_t *room = buf_grow(head, PEEK);
+    ssize_t n = room ? file_read(s->fd, room, PEEK) : head->failed;
+    head->n = n > 0 ? (size_t)n : 0;
+    struct view seen = { head->p, head->n };
+    (void)iso_time_read(word_behind(seen, "\"startTime\""), ret_start_ns);
+    return n < 0 ? (int)n : 0;
+}
+
+/* The first lines, until they have told whose they are and when the first was written. */
+static int
+peek_lines(struct history_sources *one, struct buf *head, uint64_t *ret_start_ns)
+{
+    enum turn_agent agent = TURN_AUTO;
+    struct history_source *s;
+    int error = 0, r = 0;
+    for (unsigned i = 0; !r && i < PEEK_LINES && head->n < PEEK; i++) {
+        s = history_sources_next(one, &error);
+        if (!s || (*ret_start_ns && agent != TURN_AUTO))
+            break;
+        size_t n = s->line.n < PEEK ? s->line.n : PEEK;
+        r = buf_append(head, s->line.p, n);
+        if (!r)
+            r = buf_puts(head, "\n");
+        if (agent == TURN_AUTO)
+            agent = turn_history_guess(s->line);
+        if (!*ret_start_ns)
+            *ret_start_ns = turn_history_stamp(s->line);
+        history_source_taken(s);
+    }
+    return r < 0 ? r : error;
+}
+
 static int
 peek(struct history *h, struct buf *head, uint64_t *ret_start_ns)
 {
     struct history_sources one = { 0 };
-    struct history_source *s = history_sources_add(&one, h->from->path), *next;
-    int error = 0, r = s ? history_source_open(s, h->err) : -ENOMEM;
+    struct history_source *s = history_sources_add(&one, h->from->path);
+    int r = s ? history_source_open(s, h->err) : -ENOMEM;
     *ret_start_ns = 0;
-    for (unsigned i = 0; !r && i < PEEK_LINES && head->n < PEEK; i++) {
-        next = history_sources_next(&one, &error);
-        if (!next)
-            break;
-        size_t n = next->line.n < PEEK ? next->line.n : PEEK;
-        r = buf_append(head, next->line.p, n);
-        if (!r)
-            r = buf_puts(head, "\n");
-        if (!*ret_start_ns)
-            *ret_start_ns = turn_history_stamp(next->line);
-        history_source_taken(next);
-    }
+    if (!r)
+        r = s->is_document ? peek_document(s, head, ret_start_ns)
+                           : peek_lines(&one, head, ret_start_ns);
     history_sources_release(&one);
-    return r < 0 ? r : error;
+    return r;
 }
 
 /* -- what it is called -- */
@@ -92,20 +137,11 @@ is_uuid(const char *p, size_t n)
     return n == UUID_LEN;
 }
 
-/* "… \"sessionId\":\"X\"" */
-static int
-id_in(struct view head, const char *key, struct buf *ret)
+/* Of a sub-agent's file whose session is not there: never that session's name. */
+static bool
+is_side(const struct history *h, const char *name)
 {
-    const uint8_t *end = head.p + head.n;
-    const uint8_t *at = head.n ? memmem(head.p, head.n, key, strlen(key)) : NULL;
-    at = at ? at + strlen(key) : end;
-    while (at < end && (*at == ':' || *at == ' '))
-        at++;
-    if (at == end || *at != '"')
-        return 0;
-    const uint8_t *quote = memchr(at + 1, '"', (size_t)(end - at - 1));
-    return quote && quote - at < 256 ? buf_append(ret, at + 1, (size_t)(quote - at - 1))
-                                     : 0;
+    return h->done->agent == TURN_CLAUDE && !strncmp(name, "agent-", 6);
 }
 
 /* The file's name without its ends; Entire's is its folder's; a rollout's ends in it. */
@@ -123,13 +159,22 @@ name_of(const struct history *h, struct view head, struct buf *ret)
     if (h->done->agent == TURN_CODEX && n > UUID_LEN &&
         is_uuid(name + n - UUID_LEN, UUID_LEN))
         return buf_append(ret, name + n - UUID_LEN, UUID_LEN);
-    if (h->done->agent == TURN_GEMINI || !is_uuid(name, n)) {
-        const char *key = h->done->agent == TURN_CODEX ? "\"id\"" : "\"sessionId\"";
-        int r = id_in(head, key, ret);
-        if (r < 0 || ret->n)
-            return r;
+    if (!is_side(h, name) && (h->done->agent == TURN_GEMINI || !is_uuid(name, n))) {
+        struct view id = word_behind(
+            head, h->done->agent == TURN_CODEX ? "\"id\"" : "\"sessionId\"");
+        if (id.n)
+            return buf_append(ret, id.p, id.n);
     }
     return buf_append(ret, name, n);
+}
+
+/* Of those that were asked for? Entire keeps the histories of several agents. */
+static bool
+is_wanted(const struct history *h, enum turn_agent agent)
+{
+    enum journal_keeper keeper = h->from->keeper;
+    return keeper == JOURNAL_KEEPER_AUTO || keeper == JOURNAL_KEEPER_ENTIRE ||
+           agent == agent_of(keeper);
 }
 
 int
@@ -143,54 +188,16 @@ history_identify(struct history *h, uint64_t *ret_start_ns)
     enum turn_agent agent = guess(seen);
     if (agent == TURN_AUTO && head.n)
         agent = agent_of(h->from->keeper);
-    if (agent == TURN_AUTO)
-        return err_set(h->err, ERR_MISSING,
-                       "'%s' is no history of Claude Code, Codex, Gemini or Entire",
-                       h->from->path);
+    if (agent == TURN_AUTO || !is_wanted(h, agent))
+        return err_set(h->err, ERR_MISSING, "'%s' is no history of %s", h->from->path,
+                       journal_keeper_title(h->from->keeper));
     h->done->agent = agent;
-    h->is_dated = *ret_start_ns != 0;
-    if (!h->is_dated)
+    if (!*ret_start_ns)
         *ret_start_ns = h->from->mtime_ns;
-    r = name_of(h, seen, &h->done->agent_session_id);
+    r = name_of(h, seen, &h->name);
+    if (!r)
+        r = buf_append(&h->done->agent_session_id, h->name.p, h->name.n);
     return r < 0 ? err_code(h->err, r, "cannot read '%s'", h->from->path) : 0;
-}
-
-/* -- sub-agents -- */
-
-/* Beside a sub-agent's file another tells in which call it works. */
-static int
-find_call(struct history_source *s)
-{
-    static const char key[] = "\"toolUseId\"";
-    AUTO(buf) path = { 0 };
-    AUTO(buf) meta = { .ceiling = 64 << 10 };
-    const char *own = buf_str(&s->file.path), *dot = strrchr(file_name(own), '.');
-    buf_append(&path, own, dot ? (size_t)(dot - own) : strlen(own));
-    buf_puts(&path, ".meta.json");
-    const char *at = NULL;
-    if (!path.failed && !file_slurp(buf_str(&path), &meta))
-        at = strstr(buf_str(&meta), key);
-    at = at ? at + sizeof(key) - 1 : "";
-    at += strspn(at, ": ");
-    const char *end = *at == '"' ? strchr(at + 1, '"') : NULL;
-    if (end && end > at + 1)
-        return buf_append(&s->call, at + 1, (size_t)(end - at - 1));
-    const char *name = file_name(own);
-    return buf_append(&s->call, name, strcspn(name, "."));
-}
-
-static int
-add_sides(struct history *h)
-{
-    const struct buf *sides = &h->from->sides;
-    int r = 0;
-    for (size_t at = 0; !r && at < sides->n;) {
-        const char *path = (const char *)sides->p + at;
-        struct history_source *s = history_sources_add(&h->sources, path);
-        r = s ? find_call(s) : -ENOMEM;
-        at += strlen(path) + 1;
-    }
-    return r;
 }
 
 int
@@ -203,7 +210,8 @@ history_open_reader(struct history *h)
         .trouble = history_take_trouble,
         .ctx = h,
     };
-    int r = history_sources_add(&h->sources, h->from->path) ? add_sides(h) : -ENOMEM;
+    int r = history_sources_add(&h->sources, h->from->path) ? history_add_sides(h)
+                                                            : -ENOMEM;
     if (!r)
         r = turn_history_new(&h->reader, &opt);
     return r < 0 ? err_code(h->err, r, "cannot import '%s'", h->from->path) : 0;
@@ -217,6 +225,8 @@ take_line(struct history *h, struct history_source *s)
     struct view side = { s->call.p, s->call.n };
     uint64_t bytes = s->line_bytes;
     h->at = s;
+    if (s->is_too_long)
+        history_take_wrong(h, LIBRARY_HISTORY_TOO_LONG);
     int r = turn_history_line(h->reader, side, s->line);
     if (r < 0)
         return h->err->code ? r
@@ -237,10 +247,12 @@ close_sources(struct history *h)
         struct history_source *s = &h->sources.list[i];
         if (s->fd < 0)
             continue;
-        h->done->too_long += s->lost;
+        h->at = s;
+        if (s->error == ERR_DAMAGED)
+            history_take_wrong(h, LIBRARY_HISTORY_CUT);
         h->done->unfinished += history_source_rest(s);
         history_source_seal(s);
-        if (s->error && !r)
+        if (s->error && s->error != ERR_DAMAGED && !r)
             r = err_code(h->err, s->error, "cannot read '%s'", buf_str(&s->file.path));
         history_source_close(s);
     }
@@ -264,5 +276,5 @@ history_read_lines(struct history *h)
     if (!r)
         r = turn_history_end(h->reader);
     int closed = close_sources(h);
-    return r < 0 ? r : closed == ERR_DAMAGED ? 0 : closed;
+    return r < 0 ? r : closed;
 }

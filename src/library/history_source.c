@@ -66,7 +66,7 @@ start(struct history_source *s, const struct stat *st)
                                  (uint64_t)st->st_mtim.tv_nsec
                            : 1;
     s->is_document = ends_in(&s->file.path, ".json");
-    s->is_over = s->has_line = false;
+    s->is_over = s->has_line = s->is_too_long = false;
     if (ends_in(&s->file.path, ".zst")) {
         s->file.offset = s->file.line = 0;
         s->left = UINT64_MAX;
@@ -150,7 +150,8 @@ read_more(struct history_source *s)
 {
     size_t want = s->left < CHUNK ? (size_t)s->left : CHUNK;
     s->held.n -= s->at;
-    memmove(s->held.p, s->held.p + s->at, s->held.n);
+    if (s->at)
+        memmove(s->held.p, s->held.p + s->at, s->held.n);
     s->at = 0;
     size_t before = s->held.n;
     s->held.ceiling = HISTORY_LINE_MAX + 2 * CHUNK;
@@ -192,24 +193,35 @@ take_last(struct history_source *s)
         set_line(s, rest.n, rest.n);
 }
 
-/* Too long for one: only its end is looked for. */
+/* Too long for one: only its end is looked for. Where that is not there yet, it is not
+ * taken. */
 static void
 pass_over(struct history_source *s)
 {
     ssize_t n;
-    s->lost++;
+    uint64_t begin = s->file.offset;
     do {
         drop(s, s->held.n - s->at);
         n = read_more(s);
         const uint8_t *end = n > 0 ? memchr(s->held.p, '\n', s->held.n) : NULL;
-        if (!end)
-            continue;
-        drop(s, (size_t)(end + 1 - s->held.p));
-        s->file.line++;
-        return;
+        if (end) {
+            s->at = (size_t)(end - s->held.p);
+            s->file.offset += s->at;
+            return;
+        }
     } while (n > 0);
     s->error = n < 0 ? (int)n : 0;
     s->is_over = true;
+    s->file.offset = s->is_document ? s->file.offset : begin;
+}
+
+/* It is a line still, with nothing in it, so that it is told in its place. */
+static void
+set_too_long(struct history_source *s)
+{
+    s->line = (struct view){ NULL, 0 };
+    s->line_bytes = 0;
+    s->has_line = s->is_too_long = true;
 }
 
 /* Makes the next line the one at hand, if there is one. The bytes before it were taken.
@@ -229,9 +241,8 @@ find_line(struct history_source *s)
             return;
         }
         if (n_held > HISTORY_LINE_MAX) {
-            pass_over(s);
-            looked = 0;
-            continue;
+            set_too_long(s);
+            return;
         }
         ssize_t n = read_more(s);
         if (n < 0)
@@ -244,8 +255,13 @@ find_line(struct history_source *s)
 void
 history_source_taken(struct history_source *s)
 {
-    s->file.line += s->line_bytes > s->line.n;
     s->has_line = false;
+    if (s->is_too_long) {
+        s->is_too_long = false;
+        pass_over(s); /* what ends it is an empty line */
+        return;
+    }
+    s->file.line += s->line_bytes > s->line.n;
     drop(s, s->line_bytes);
 }
 
@@ -267,8 +283,58 @@ history_sources_next(struct history_sources *all, int *ret_error)
     return next;
 }
 
+/* -- two files -- */
+
+/* Bytes that are at hand, after what was taken; 0: there are none any more. */
+static ssize_t
+at_hand(struct history_source *s)
+{
+    ssize_t n = s->at == s->held.n ? read_more(s) : 1;
+    return n <= 0 ? n : (ssize_t)(s->held.n - s->at);
+}
+
+static int
+compare(struct history_source *a, struct history_source *b, enum history_relation *ret)
+{
+    for (;;) {
+        ssize_t n = at_hand(a), m = at_hand(b);
+        if (n < 0 || m < 0)
+            return (int)(n < 0 ? n : m);
+        *ret = n ? HISTORY_BEYOND : HISTORY_WITHIN;
+        if (!n || !m)
+            return 0;
+        size_t both = (size_t)(n < m ? n : m);
+        *ret = HISTORY_OTHER;
+        if (memcmp(a->held.p + a->at, b->held.p + b->at, both) != 0)
+            return 0;
+        drop(a, both);
+        drop(b, both);
+    }
+}
+
+int
+history_files_compare(const char *a, const char *b, enum history_relation *ret,
+                      struct err *err)
+{
+    struct history_sources both = { 0 };
+    struct history_source *x = history_sources_add(&both, a), *y;
+    struct err ignored = { 0 };
+    *ret = HISTORY_OTHER;
+    y = x ? history_sources_add(&both, b) : NULL;
+    int r = y ? history_source_open(&both.list[0], err) : -ENOMEM;
+    if (!r && history_source_open(y, &ignored) == 0)
+        r = compare(&both.list[0], y, ret);
+    history_sources_release(&both);
+    if (r == ERR_DAMAGED) { /* as far as it goes it is a story of its own */
+        *ret = HISTORY_OTHER;
+        return 0;
+    }
+    return r < 0 && !err->code ? err_code(err, r, "cannot read '%s'", a) : r;
+}
+
 uint64_t
 history_source_rest(const struct history_source *s)
 {
-    return s->held.n - s->at + (s->zstd ? 0 : s->left);
+    uint64_t size = s->file.size_bytes, taken = s->file.offset;
+    return s->zstd ? s->held.n - s->at : size > taken ? size - taken : 0;
 }

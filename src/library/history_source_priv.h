@@ -26,11 +26,13 @@ struct history_file {
 struct history_source {
     struct history_file file;
     struct buf call; /* of a sub-agent's: in which call it works */
+    bool is_linked;  /* … for sure */
     int fd;          /* -1: not open */
     struct gz_zstd *zstd;
     bool is_document; /* all of it is one line */
     bool is_over;
     bool has_line;
+    bool is_too_long;  /* the line at hand: it is empty, what it was is passed over */
     bool has_rivals;   /* others may have earlier lines: stamps count */
     struct buf held;   /* bytes of the file … */
     size_t at;         /* … from file.offset on from here */
@@ -38,7 +40,6 @@ struct history_source {
     size_t line_bytes; /* with it */
     uint64_t left;     /* bytes of the file that are not read */
     uint64_t stamp_ns; /* of the line, or of the last that had one */
-    uint64_t lost;     /* lines that were too long */
     int error;         /* it could not be read to its end */
 };
 
@@ -55,6 +56,14 @@ int history_source_open(struct history_source *s, struct err *err);
 void history_source_close(struct history_source *s);
 /* Is what was taken of it still its beginning? */
 bool history_source_is_same(struct history_source *s);
+/* Has one file all that another has? 0, or an error of the first. */
+enum history_relation {
+    HISTORY_OTHER,  /* each has its own */
+    HISTORY_WITHIN, /* a is b's beginning, or all of it */
+    HISTORY_BEYOND, /* a goes on where b ends */
+};
+int history_files_compare(const char *a, const char *b, enum history_relation *ret,
+                          struct err *err);
 /* The one with the next line, which is in it; NULL: there is none any more. */
 struct history_source *history_sources_next(struct history_sources *s, int *ret_error);
 /* That line has been dealt with. */

@@ -23,8 +23,9 @@ enum {
     FLUSH_AT = 1 << 20,
     TAIL = 4096,
     PROMPT_MAX = 2048,
+    PROMPT_READ = 8 << 10,
     TASK_MAX = 200,
-    COLS = 80,
+    COLS = 80, /* a recording has a size; this one shows nothing */
     ROWS = 24,
     LINES_MAX = 512 << 20,
 };
@@ -65,6 +66,16 @@ end_of_lines(int fd, uint64_t count)
     return count ? 0 : end;
 }
 
+/* Nobody finds in the index what is about to be something else. */
+static int
+leave_index(struct history *h)
+{
+    if (!h->is_stored || h->is_out_of_index)
+        return 0;
+    h->is_out_of_index = true;
+    return library_forget(h->opt->home, h->done->id, h->err);
+}
+
 int
 history_open_turns(struct history *h, const char *name)
 {
@@ -87,19 +98,13 @@ history_open_turns(struct history *h, const char *name)
                        "('ahr delete %s') to have it anew",
                        buf_str(&path), h->done->id);
     h->turns_bytes = end;
-    if ((uint64_t)st.st_size > end && ftruncate(h->turns_fd, (off_t)end) < 0)
+    bool has_rest = (uint64_t)st.st_size > end;
+    r = has_rest ? leave_index(h) : 0;
+    if (r < 0)
+        return r;
+    if (has_rest && ftruncate(h->turns_fd, (off_t)end) < 0)
         return cannot_write(h, -errno);
     return lseek(h->turns_fd, (off_t)end, SEEK_SET) < 0 ? cannot_write(h, -errno) : 0;
-}
-
-/* Nobody finds in the index what is about to be something else. */
-static int
-leave_index(struct history *h)
-{
-    if (!h->is_stored || h->is_out_of_index)
-        return 0;
-    h->is_out_of_index = true;
-    return library_forget(h->opt->home, h->done->id, h->err);
 }
 
 int
@@ -152,18 +157,30 @@ put_artifact(void *ctx, struct view path, const char *action)
     return put_event(h, e, &h->artifact_room);
 }
 
-static void
+/* Masked before it is cut: half a secret is not known for one. */
+static int
+note_prompt(struct history *h, struct view text)
+{
+    size_t n = text.n < PROMPT_READ ? text.n : PROMPT_READ;
+    int r = redact_text(h->opt->redact, text.p, n, &h->prompt);
+    if (r < 0)
+        return err_code(h->err, r, "cannot mask what '%s' holds", h->from->path);
+    if (h->prompt.n > PROMPT_MAX)
+        h->prompt.n = PROMPT_MAX;
+    return 0;
+}
+
+static int
 note_talk(struct history *h, const struct turn_event *e)
 {
     h->has_talk |= e->type == TURN_TEXT || e->type == TURN_THINKING ||
                    e->type == TURN_TOOL_CALL || e->type == TURN_TOOL_RESULT;
     if (e->type == TURN_TEXT && e->is_user && !e->parent.n && !h->prompt.n && e->text.n)
-        (void)buf_append(&h->prompt, e->text.p,
-                         e->text.n < PROMPT_MAX ? e->text.n : PROMPT_MAX);
+        return note_prompt(h, e->text);
     if (e->type != TURN_SESSION || !e->cwd.n)
-        return;
+        return 0;
     buf_clear(&h->cwd);
-    (void)buf_append(&h->cwd, e->cwd.p, e->cwd.n);
+    return buf_append(&h->cwd, e->cwd.p, e->cwd.n);
 }
 
 int
@@ -173,10 +190,12 @@ history_take_event(void *ctx, const struct turn_event *e, uint64_t ts_ns)
     uint64_t before = h->done->events;
     if (ts_ns > h->last_ns)
         h->last_ns = ts_ns;
-    note_talk(h, e);
-    int r = turn_totals_add(&h->totals, e);
+    int r = note_talk(h, e);
+    if (!r)
+        r = turn_totals_add(&h->totals, e);
     if (r < 0)
-        return err_code(h->err, r, "cannot import '%s'", h->from->path);
+        return h->err->code ? r
+                            : err_code(h->err, r, "cannot import '%s'", h->from->path);
     r = put_event(h, *e, &h->room);
     if (!r)
         r = journal_touched_see(&h->touched, e, buf_str(&h->cwd), put_artifact, h);
@@ -191,13 +210,18 @@ history_take_event(void *ctx, const struct turn_event *e, uint64_t ts_ns)
 void
 history_take_trouble(void *ctx, enum turn_history_trouble what)
 {
-    struct history *h = ctx;
+    history_take_wrong(ctx, (enum library_history_wrong)what);
+}
+
+void
+history_take_wrong(struct history *h, enum library_history_wrong what)
+{
     struct library_history_done *d = h->done;
-    d->troubles[what]++;
+    d->wrongs[what]++;
     if (d->place_count == LIBRARY_HISTORY_PLACES || !h->at)
         return;
     d->places[d->place_count++] = (struct library_history_place){
-        .what = what,
+        .wrong = what,
         .file = (uint32_t)(h->at - h->sources.list),
         .line = h->at->file.line + 1,
         .offset = h->at->file.offset,
@@ -214,7 +238,7 @@ history_write_tape(struct history *h)
     struct tape_writer_status st;
     struct tape_writer *w;
     opt.is_adaptive = false;
-    opt.sync = TAPE_SYNC_NONE;
+    opt.sync = TAPE_SYNC_BLOCK;
     opt.start_ts_ns = h->start_ns;
     opt.cols = COLS;
     opt.rows = ROWS;
@@ -270,8 +294,10 @@ history_write_meta(struct history *h, const struct session_told *old)
     AUTO(buf) cwd = { 0 };
     AUTO(buf) model = { 0 };
     AUTO(buf) branch = { 0 };
+    AUTO(buf) own_id = { 0 };
     const struct turn_history_facts *f = turn_history_facts(h->reader);
     const char *agent = turn_agent_name(h->done->agent);
+    const struct buf *id = f->id.n ? &f->id : &h->name;
     struct session_usage usage = usage_of(&h->totals);
     int r = put_task(h, &task);
     if (!r)
@@ -280,6 +306,8 @@ history_write_meta(struct history *h, const struct session_told *old)
         r = redact_text(h->opt->redact, f->model.p, f->model.n, &model);
     if (!r)
         r = redact_text(h->opt->redact, f->git_branch.p, f->git_branch.n, &branch);
+    if (!r)
+        r = redact_text(h->opt->redact, id->p, id->n, &own_id);
     if (!r)
         r = buf_printf(&path, "%s/session." SESSION_META, buf_str(&h->dir));
     if (r < 0)
@@ -291,8 +319,6 @@ history_write_meta(struct history *h, const struct session_told *old)
         .ended_at_ns = h->last_ns,
         .cmd = &agent,
         .cmd_count = 1,
-        .cols = COLS,
-        .rows = ROWS,
         .quality = tape_writer_defaults.quality,
         .name = old ? old->name : NULL,
         .role = old ? old->role : NULL,
@@ -304,10 +330,10 @@ history_write_meta(struct history *h, const struct session_told *old)
         .kind = "import",
         .source = h->from->path,
         .agent = agent,
-        .agent_session_id = text_or_none(&h->done->agent_session_id),
+        .agent_session_id = text_or_none(&own_id),
         .model = text_or_none(&model),
         .usage = &usage,
         .env = (const char *const[]){ NULL },
     };
-    return session_meta_write(buf_str(&path), &meta, h->is_stored, h->err);
+    return session_meta_write(buf_str(&path), &meta, true, h->err);
 }
