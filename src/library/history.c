@@ -239,19 +239,15 @@ look_at(struct history *h, struct history_source *s, struct history_source *know
 
 /* Files that are not there just now may come back: what was read of them stays known. */
 static int
-keep_known(struct history *h, const struct history_sources *files, const bool *is_used)
+keep_known(struct history *h, struct history_sources *files, const bool *is_used)
 {
     int r = 0;
     for (size_t i = 0; !r && i < files->count; i++) {
-        const struct history_source *old = &files->list[i];
-        struct history_source *s = is_used[i]
-                                       ? NULL
-                                       : history_sources_add(
-                                             &h->sources, (const char *)old->file.path.p);
-        if (s)
-            r = take_known(s, old);
-        else if (!is_used[i])
-            r = -ENOMEM;
+        struct history_source *old = &files->list[i], *s;
+        if (is_used[i])
+            continue;
+        s = history_sources_add(&h->sources, buf_str(&old->file.path));
+        r = s ? take_known(s, old) : -ENOMEM;
     }
     return r;
 }

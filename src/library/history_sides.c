@@ -14,7 +14,7 @@
 #include "library/history_priv.h"
 
 enum {
-    META_MAX = 64 << 10,
+    META_MAX = 128 << 10, /* with the room of one read */
     ID_MAX = 256, /* of an agent, or a call */
 };
 

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""importer.py -- `ahr import` of histories in a private home, and what is in the library afterwards.
+
+    with Importer(AHR) as a:
+        h = claude(a.claude, seed=1).write()
+        done = a.take()               # what the program says of each, by its path
+        a.events(done[h.path]["id"])
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+from support.ahr import Ahr
+
+VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME")
+
+
+class Importer(Ahr):
+    def __enter__(self):
+        super().__enter__()
+        for name in VARIABLES:
+            self.env.pop(name, None)
+        self.user = self.dir / "home"
+        self.home = self.user / ".local/share/ahr"
+        self.claude = self.user / ".claude/projects/-home-dev-project"
+        self.codex = self.user / ".codex/sessions"
+        self.gemini = self.user / ".gemini/tmp"
+        return self
+
+    def take(self, *args, status=0, **more):
+        """Imports, and gives what is said of each, by its path."""
+        done = self.run("import", "--json", *args, **more)
+        assert done.returncode == status, (done.returncode, done.stdout[-2000:], done.stderr.decode())
+        rows = json.loads(done.stdout)
+        by_path = {Path(row["path"]): row for row in rows}
+        assert len(by_path) == len(rows), rows
+        return by_path
+
+    def folder(self, sid):
+        return self.home / "sessions" / sid
+
+    def turns(self, sid):
+        return (self.folder(sid) / "session.turns.jsonl").read_bytes()
+
+    def events(self, sid):
+        return [json.loads(line) for line in self.turns(sid).splitlines()]
+
+    def sessions(self):
+        folder = self.home / "sessions"
+        return sorted(p.name for p in folder.iterdir()) if folder.exists() else []
+
+    def shown(self, sid):
+        return json.loads(self.ok("show", "--json", sid))
+
+
+def tree(folder):
+    """Each file below it: bytes, mode and the time of its last change; and the folders' modes."""
+    found = {}
+    for path in sorted(Path(folder).rglob("*")):
+        st = path.lstat()
+        what = (hashlib.sha256(path.read_bytes()).hexdigest(), st.st_mtime_ns) if path.is_file() else None
+        found[str(path.relative_to(folder))] = (what, oct(st.st_mode))
+    return found
