@@ -16,7 +16,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.histories import USAGE, claude, codex, dumps, entire, gemini, pack
 from support.importer import Importer, tree
-from support.processes import wait_for
 from support.tap import Skip, run, test
 
 AHR = sys.argv[1]
@@ -303,46 +302,42 @@ def a_history_that_grows_step_by_step_is_the_one_that_was_taken_in_one_go():
                 assert {k for k in mine if mine[k] != theirs[k]} <= {"path", "size_bytes"}, (mine, theirs)
 
 
+# Writes its input byte by byte; so many for each number it is told.
+WRITER = """
+import sys
+data = open(sys.argv[1], "rb").read()
+with open(sys.argv[2], "ab", buffering=0) as file:
+    for line in sys.stdin:
+        for _ in range(int(line)):
+            file.write(data[:1])
+            data = data[1:]
+        print(len(data), flush=True)
+"""
+
+
 @test
 def half_a_line_is_never_taken_while_the_agent_writes():
-    """Byte by byte in pieces, and an import after each of a few; nothing of it is ever wrong."""
     with Importer(AHR) as a, Importer(AHR) as once:
         h, whole = claude(a.claude, 3, turns=2), claude(once.claude, 3, turns=2).write()
         sid = once.take()[whole.path]["id"]
         want = once.turns(sid)
-        data = b"".join(line for _, line in h.steps)
         h.path.parent.mkdir(parents=True)
-        writer = subprocess.Popen([sys.executable, "-c", """
-import sys
-data = sys.stdin.buffer.read()
-with open(sys.argv[1], "ab", buffering=0) as file:
-    for i in range(len(data)):
-        file.write(data[i:i + 1])
-        if i % 97 == 0:
-            sys.stdout.write("."); sys.stdout.flush()
-            sys.stdin2 = open(sys.argv[2], "rb", buffering=0).read(0)
-""", str(h.path), os.devnull], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-        feeder = writer.stdin
-        feeder.write(data)
-        feeder.close()
-        rounds = 0
-        while writer.poll() is None or rounds < 2:
-            done = a.take()
-            rounds += 1
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(whole.path), str(h.path)],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        left = 1
+        while left:
+            writer.stdin.write(f"{h.rng.randint(1, 700)}\n")  # while this is written …
+            done = a.take()                                   # … that is read
+            left = int(writer.stdout.readline())
+            assert all(not row["places"] for row in done.values()), done
             if sid in a.sessions():
                 got = a.turns(sid)
-                assert want.startswith(got), rounds
-            assert all(not row["places"] for row in done.values()), done
-        a.take()
+                assert want.startswith(got) and (not got or got.endswith(b"\n")), left
+        writer.stdin.close()
+        assert writer.wait() == 0
+        assert a.take()[h.path]["unfinished_bytes"] == 0
         assert a.turns(sid) == want
-        # At each length the file can have, in steps.
-        h.path.unlink()
-        shutil.rmtree(a.home)
-        for at in range(0, len(data), 211):
-            with open(h.path, "ab") as file:
-                file.write(data[at:at + 211])
-            a.take()
-        assert a.turns(sid) == want
+        writer.stdout.close()
 
 
 @test

@@ -51,6 +51,7 @@ static const struct {
     [TURN_HISTORY_CYCLE] = { NULL, "cycles" },
     [TURN_HISTORY_TWICE] = { NULL, "repeated" },
     [LIBRARY_HISTORY_TOO_LONG] = { "is longer than 64 MiB, and left out", "too_long" },
+    [LIBRARY_HISTORY_NULS] = { "has NUL bytes, where something was lost", "nuls" },
     [LIBRARY_HISTORY_CUT] = { "and what follows cannot be read", "cut" },
 };
 

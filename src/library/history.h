@@ -34,7 +34,8 @@ enum { LIBRARY_HISTORY_PLACES = 64 }; /* of which each is told */
 /* What may be wrong: first what is in the lines (enum turn_history_trouble). */
 enum library_history_wrong {
     LIBRARY_HISTORY_TOO_LONG = TURN_HISTORY_TROUBLES, /* a line, which is left out */
-    LIBRARY_HISTORY_CUT, /* the file cannot be read from there on */
+    LIBRARY_HISTORY_NULS, /* beside what is good: what a disk without power has left */
+    LIBRARY_HISTORY_CUT,  /* the file cannot be read from there on */
     LIBRARY_HISTORY_WRONGS,
 };
 

@@ -223,7 +223,8 @@ static int
 take_line(struct history *h, struct history_source *s)
 {
     struct view side = { s->call.p, s->call.n };
-    uint64_t bytes = s->line_bytes;
+    uint64_t bytes = s->line_bytes, *malformed = &h->done->wrongs[TURN_HISTORY_MALFORMED],
+             before = *malformed;
     h->at = s;
     if (s->is_too_long)
         history_take_wrong(h, LIBRARY_HISTORY_TOO_LONG);
@@ -231,6 +232,8 @@ take_line(struct history *h, struct history_source *s)
     if (r < 0)
         return h->err->code ? r
                             : err_code(h->err, r, "cannot import '%s'", h->from->path);
+    if (*malformed == before && s->line.n && memchr(s->line.p, 0, s->line.n))
+        history_take_wrong(h, LIBRARY_HISTORY_NULS);
     history_source_taken(s);
     h->done->bytes += bytes;
     if (h->opt->step)

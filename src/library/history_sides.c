@@ -15,7 +15,7 @@
 
 enum {
     META_MAX = 128 << 10, /* with the room of one read */
-    ID_MAX = 256, /* of an agent, or a call */
+    ID_MAX = 256,         /* of an agent, or a call */
 };
 
 #define PREFIX "agent-"
