@@ -392,6 +392,10 @@ cli_histories(const struct cli_histories *opt, int count, char **paths, struct e
         return lock;
     cli_progress_begin(&a.progress, opt->self, "histories");
     r = import_all(&a, err);
+    if (a.results[LIBRARY_HISTORY_NEW] && !opt->is_dry_run) {
+        int synced = library_history_sync(a.import.home, r < 0 ? NULL : err);
+        r = r < 0 ? r : synced;
+    }
     index_later(&a);
     if (lock >= 0)
         close(lock);

@@ -328,6 +328,28 @@ read_all(struct history *h, const char *name)
     return r < 0 ? r : history_flush(h, true);
 }
 
+/* All at once: a journal of the file system takes them in one go. */
+static int
+sync_folder(struct history *h)
+{
+    static const char *const names[] = { TURNS_NAME, "session.ahr", HISTORY_STATE,
+                                         "session." SESSION_META };
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    int r = 0;
+    for (size_t i = 0; !r && i < sizeof(names) / sizeof(names[0]); i++) {
+        buf_clear(&path);
+        r = buf_printf(&path, "%s/%s", buf_str(&h->dir), names[i]);
+        int fd = r < 0 ? -1 : open(buf_str(&path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (!r && (fd < 0 || fsync(fd) < 0))
+            r = -errno;
+        if (fd >= 0)
+            close(fd);
+    }
+    if (!r)
+        r = file_sync_dir(buf_str(&path));
+    return r < 0 ? err_code(h->err, r, "cannot write '%s'", buf_str(&path)) : 0;
+}
+
 static int
 make_folder(struct history *h, struct session_folder *f)
 {
@@ -339,7 +361,9 @@ make_folder(struct history *h, struct session_folder *f)
     r = history_write_tape(h);
     if (!r)
         r = history_write_meta(h, NULL);
-    return r < 0 ? r : history_save(h);
+    if (!r)
+        r = history_save(h);
+    return r < 0 ? r : sync_folder(h);
 }
 
 static int
@@ -352,7 +376,9 @@ make_new(struct history *h, uint64_t start_ns)
         r = session_folder_stage(&f, h->opt->home, h->done->id, h->err);
     if (r < 0)
         return r;
+    h->is_staged = true;
     r = make_folder(h, &f);
+    f.is_one_of_many = true;
     bool is_wanted = !r && h->has_talk;
     if (is_wanted)
         r = session_folder_finish(&f, h->err);
@@ -635,6 +661,17 @@ take_own_id(struct history *h)
     buf_clear(&h->done->agent_session_id);
     int r = buf_append(&h->done->agent_session_id, own->p, own->n);
     return r < 0 ? err_code(h->err, r, "cannot import '%s'", h->from->path) : 0;
+}
+
+int
+library_history_sync(const char *home, struct err *err)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    int r = buf_printf(&path, "%s/sessions/.", home);
+    if (!r)
+        r = file_sync_dir(buf_str(&path));
+    return r < 0 && r != -ENOENT ? err_code(err, r, "cannot sync '%s/sessions'", home)
+                                 : 0;
 }
 
 int

@@ -92,4 +92,7 @@ int library_history_import(const struct journal_history *from,
                            const struct library_history_options *opt,
                            struct library_history_done *ret, struct err *err);
 
+/* What is new is on the disk when this returns. */
+int library_history_sync(const char *home, struct err *err);
+
 #endif

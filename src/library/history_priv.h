@@ -33,6 +33,7 @@ struct history {
     /* session.turns.jsonl: */
     struct buf dir;       /* the session's folder */
     int turns_fd;         /* -1: not open */
+    bool is_staged;       /* it is being made, and synced when all of it is there */
     bool is_stored;       /* that folder is in sessions/, and others see it */
     bool is_out_of_index; /* … but not by the index any more */
     struct buf lines;     /* that are not written yet */

@@ -90,7 +90,7 @@ history_save(struct history *h)
         r = state_path(h, &path);
     if (r < 0)
         return err_code(h->err, r, "cannot keep how far '%s' was read", h->from->path);
-    return file_replace(buf_str(&path), view_of(&out), true, h->err);
+    return file_replace(buf_str(&path), view_of(&out), !h->is_staged, h->err);
 }
 
 static int

@@ -120,7 +120,7 @@ history_flush(struct history *h, bool is_last)
         if (h->lines.cap > 2 * FLUSH_AT)
             buf_release(&h->lines);
     }
-    if (!r && is_last && fdatasync(h->turns_fd) < 0)
+    if (!r && is_last && !h->is_staged && fdatasync(h->turns_fd) < 0)
         r = -errno;
     if (!r && is_last)
         h->turns_tail = hash_tail(h->turns_fd, h->turns_bytes);
@@ -238,7 +238,7 @@ history_write_tape(struct history *h)
     struct tape_writer_status st;
     struct tape_writer *w;
     opt.is_adaptive = false;
-    opt.sync = TAPE_SYNC_BLOCK;
+    opt.sync = TAPE_SYNC_NONE;
     opt.start_ts_ns = h->start_ns;
     opt.cols = COLS;
     opt.rows = ROWS;
@@ -335,5 +335,5 @@ history_write_meta(struct history *h, const struct session_told *old)
         .usage = &usage,
         .env = (const char *const[]){ NULL },
     };
-    return session_meta_write(buf_str(&path), &meta, true, h->err);
+    return session_meta_write(buf_str(&path), &meta, !h->is_staged, h->err);
 }

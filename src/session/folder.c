@@ -354,8 +354,8 @@ move_to_sessions(struct session_folder *f, struct err *err)
         r = set_paths(f, "sessions/", NULL);
     if (!r) {
         remove_own(f->dir);
-        r = file_sync_dir(from);
-        r = r < 0 ? r : file_sync_dir(to);
+        r = f->is_one_of_many ? 0 : file_sync_dir(from);
+        r = r < 0 || f->is_one_of_many ? r : file_sync_dir(to);
     }
     free(from);
     free(to);

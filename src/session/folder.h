@@ -21,8 +21,9 @@ struct session_folder {
     char *dir;       /* <home>/live/<id>, later <home>/sessions/<id> */
     char *tape_path; /* the recording */
     char *meta_path;
-    int lock_fd;     /* held */
-    bool is_outside; /* the recording stands at an out-file */
+    int lock_fd;         /* held */
+    bool is_outside;     /* the recording stands at an out-file */
+    bool is_one_of_many; /* who finishes them syncs sessions/ when all are done */
 };
 
 /*
