@@ -213,6 +213,15 @@ def an_agent_that_is_named_is_the_only_one():
 
 
 @test
+def options_of_recordings_and_of_histories_do_not_go_together():
+    with Importer(AHR) as a:
+        h = claude(a.claude, 1).write()
+        for more in (["--format", "cast"], ["--name", "x"], ["--out-file", "x.ahr"], ["--cols", "80"], ["--input"]):
+            assert "one kind" in a.fails(2, "import", "--dry-run", *more, h.path)
+        assert not a.home.exists()
+
+
+@test
 def what_has_not_changed_since_then_is_left_alone():
     with Importer(AHR) as a:
         old, new = claude(a.claude, 1).write(), claude(a.claude, 2).write()

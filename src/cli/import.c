@@ -433,14 +433,19 @@ check_usage(const struct args *args, int count, struct err *err)
     return 0;
 }
 
-/* Recordings are given one at a time, with options of their own. */
-static bool
-is_for_histories(const struct args *args, int count, char **paths)
+/* Recordings are given one at a time, with options of their own. 1: these are histories.
+ */
+static int
+is_for_histories(const struct args *args, int count, char **paths, struct err *err)
 {
     bool is_recording = args->format || args->out_file || args->name || args->cols ||
                         args->rows || args->has_input;
-    return args->agent || args->since || args->is_dry_run ||
-           (!is_recording && (!count || cli_histories_is(paths[0])));
+    bool is_histories = args->agent || args->since || args->is_dry_run;
+    if (is_recording && is_histories)
+        return err_set(err, ERR_USAGE,
+                       "--agent, --since and --dry-run are of agents' histories, the "
+                       "other options of a recording: give one kind");
+    return is_histories || (!is_recording && (!count || cli_histories_is(paths[0])));
 }
 
 static int
@@ -466,7 +471,9 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
     struct args args = { 0 };
     int count, r = cli_parse(self, argc, argv, &args, &count, err);
-    if (!r && is_for_histories(&args, count, argv))
+    if (!r)
+        r = is_for_histories(&args, count, argv, err);
+    if (r > 0)
         return import_histories(self, &args, count, argv, err);
     if (!r)
         r = check_usage(&args, count, err);
