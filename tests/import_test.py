@@ -299,7 +299,7 @@ def wrong_usage_is_told():
     with Import(AHR) as a:
         a.write("x.cast", cast())
         a.write("typescript", b"Script started on 2024-01-01 00:00:00+00:00\nabc")
-        assert "give one recording" in a.fails(2, "import")
+        assert "give one recording" in a.fails(2, "import", "--cols", "80")
         assert "give one recording" in a.fails(2, "import", "a", "b", "c", "d")
         assert "its times are in another file" in a.fails(2, "import", "typescript")
         assert "has no other file" in a.fails(2, "import", "x.cast", "typescript", "--format", "cast")
