@@ -307,7 +307,7 @@ def wrong_usage_is_told():
         assert "no name of a file" in a.fails(2, "import", "x.cast", "--out-file", "-")
         assert "cannot open 'nix'" in a.fails(3, "import", "nix")
         assert "cannot open 'nix'" in a.fails(3, "import", "typescript", "nix")
-        assert "Is a directory" in a.fails(1, "import", ".")
+        assert "Is a directory" in a.fails(1, "import", "--cols", "80", ".")
         assert a.names("sessions") == [] and a.names("live") == []
 
 
