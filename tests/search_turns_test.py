@@ -337,9 +337,11 @@ def what_is_set_for_runs_does_not_narrow_a_search():
 def an_index_of_before_is_made_anew_by_itself():
     with Library(AHR) as a:
         db = sqlite3.connect(Home(a).dir / "library.db")
-        (version,), = db.execute("PRAGMA user_version")
-        db.execute(f"PRAGMA user_version = {version - 1}")
-        db.commit()
+        # As it was in version 5: usage without days.
+        db.executescript("DROP TABLE messages; DROP TABLE usage; CREATE TABLE usage (key INTEGER NOT NULL,"
+                         " model TEXT NOT NULL, input_tokens INTEGER, output_tokens INTEGER,"
+                         " cache_creation_tokens INTEGER, cache_read_tokens INTEGER, calls INTEGER,"
+                         " PRIMARY KEY (key, model)) WITHOUT ROWID; PRAGMA user_version = 5")
         db.close()
         done = a.run("search", "alpha")
         assert (done.returncode, done.stdout) == (0, b"")
