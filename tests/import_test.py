@@ -337,6 +337,18 @@ class Slow:
 
 
 @test
+def what_comes_from_a_pipe_is_read_once():
+    with Import(AHR) as a:
+        mine, its = os.pipe()
+        os.write(its, cast([[0.5, "o", "all of it"]]))
+        os.close(its)  # it is there before it is looked at
+        done = subprocess.run([a.binary, "import", "/dev/stdin"], stdin=mine, capture_output=True, env=a.env, cwd=a.dir)
+        os.close(mine)
+        assert done.returncode == 0, done.stderr
+        assert a.ok("cat", "last") == b"all of it"
+
+
+@test
 def a_killed_import_is_never_found_and_swept_away():
     with Import(AHR) as a:
         slow = Slow(a)

@@ -47,14 +47,15 @@ cli_histories_is(const char *path)
 {
     uint8_t head[PEEK];
     struct stat st;
+    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode)) /* a pipe's bytes come once */
+        return S_ISDIR(st.st_mode);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return false;
-    bool is_folder = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
-    ssize_t n = is_folder ? 0 : file_read(fd, head, sizeof(head));
+    ssize_t n = file_read(fd, head, sizeof(head));
     close(fd);
     struct view seen = { head, n > 0 ? (size_t)n : 0 };
-    return is_folder || gz_zstd_fits(seen) || turn_history_guess(seen) != TURN_AUTO;
+    return gz_zstd_fits(seen) || turn_history_guess(seen) != TURN_AUTO;
 }
 
 /* -- which -- */
