@@ -20,6 +20,8 @@ struct item {
 
 enum phase { STARTED, UPDATED, COMPLETED };
 
+enum { THREAD_MAX = 256 }; /* bytes of the name of one */
+
 static bool
 starts(struct view text, const char *with)
 {
@@ -239,7 +241,13 @@ item(struct turn_state *s, struct view object, enum phase phase, struct view typ
     return turn_other(s, type, i.type, ret_other);
 }
 
-/* -- turns -- */
+/* -- turns --
+ *
+ * A turn ends with what its thread has used since it was begun, in whatever process: what
+ * is news is what that has grown by. The first one may be that of a thread that goes on;
+ * who knows what it had used before takes that off (turn/ledger.h). What a turn that
+ * failed has used comes with the next.
+ */
 
 static struct turn_usage
 usage_of(struct view object)
@@ -263,17 +271,37 @@ usage_of(struct view object)
     return u;
 }
 
+/* Where it has shrunk, another sum has begun. */
+static struct turn_usage
+grown_by(struct turn_state *s, struct turn_usage all)
+{
+    struct turn_usage grown = all;
+    bool has_shrunk = false;
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
+        has_shrunk |= *turn_usage_field(&all, i) < *turn_usage_field(&s->all, i);
+    for (size_t i = 0; !has_shrunk && i < TURN_USAGE_FIELDS; i++)
+        if (*turn_usage_field(&all, i) != TURN_UNKNOWN)
+            *turn_usage_field(&grown, i) -= *turn_usage_field(&s->all, i);
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
+        if (*turn_usage_field(&all, i) != TURN_UNKNOWN)
+            *turn_usage_field(&s->all, i) = *turn_usage_field(&all, i);
+    return grown;
+}
+
 static int
 completed(struct turn_state *s, struct view usage, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_USAGE);
+    struct turn_usage all = usage_of(usage);
     e.is_final = true;
-    e.usage = usage_of(usage);
+    e.usage = grown_by(s, all);
     int r = turn_tell(s, to, &e);
     if (r < 0)
         return r;
     e.type = TURN_DONE;
     e.is_final = false;
+    e.id = (struct view){ s->thread.p, s->thread.n };
+    e.total = e.id.n ? all : TURN_NO_USAGE;
     e.name = (struct view){ (const uint8_t *)"success", 7 };
     e.turns = s->turns ? s->turns : 1;
     return turn_tell(s, to, &e);
@@ -313,7 +341,16 @@ static int
 session(struct turn_state *s, struct view id, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_SESSION);
+    struct buf *thread = &s->thread;
     e.id = turn_text(id, &s->text[0]);
+    struct view name = { e.id.p, e.id.n <= THREAD_MAX ? e.id.n : 0 };
+    if (name.n != thread->n || (name.n && memcmp(name.p, thread->p, name.n) != 0)) {
+        s->all = (struct turn_usage){ 0 };
+        buf_clear(thread);
+        int r = buf_append(thread, name.p, name.n);
+        if (r < 0)
+            return r;
+    }
     return turn_tell(s, to, &e);
 }
 

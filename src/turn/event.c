@@ -42,6 +42,7 @@ turn_event(enum turn_type type)
     return (struct turn_event){
         .type = type,
         .usage = TURN_NO_USAGE,
+        .total = TURN_NO_USAGE,
         .duration_ms = TURN_UNKNOWN,
         .turns = TURN_UNKNOWN,
         .cost_microusd = TURN_UNKNOWN,

@@ -66,7 +66,7 @@ struct turn_event {
     bool is_final;    /* USAGE: nothing more is used by that message; else it is a lower
                          bound */
     /* SESSION: the agent's session id. TEXT, THINKING, USAGE: of the message. TOOL_CALL,
-     * TOOL_RESULT: of the call. */
+     * TOOL_RESULT: of the call. DONE: the agent's session id, where there is a total. */
     struct view id;
     struct view parent; /* the tool call in which it happens (of a sub-agent) */
     struct view name; /* TOOL_CALL, and TOOL_RESULT where it is known: the tool. DONE: how
@@ -76,9 +76,12 @@ struct turn_event {
                          kind, where a model's API says so ("overloaded_error") */
     struct view text; /* the text; a result; why; a line; an artifact's path */
     struct view json; /* TOOL_CALL: its arguments. OTHER: all of it. THINKING of a model's
-                         API: what proves it, {"signature":…}. JSON as it came */
+                         API: what proves it, {"signature":…}. JSON as it came. DONE: its
+                         usage by model, {"<model>":{"input_tokens":…},…} */
     struct view model, cwd;                     /* SESSION; model: also USAGE */
     struct turn_usage usage;                    /* USAGE, DONE */
+    struct turn_usage total; /* DONE: what that session has used since it was begun, in
+                                whatever process */
     uint64_t duration_ms, turns, cost_microusd; /* DONE (EXIT: the first); TURN_UNKNOWN */
     int exit_code;      /* EXIT, and TOOL_RESULT where it is known; < 0: none */
     struct view signal; /* EXIT */

@@ -38,7 +38,8 @@ struct turn_state {
     enum turn_type said_type;  /* TURN_TEXT or TURN_THINKING */
     struct buf calls;          /* ids and names of tool calls: a format's own layout */
     uint64_t turns, cost_microusd;
-    struct turn_usage all; /* of all models so far, where a DONE tells running sums */
+    struct turn_usage all; /* of all so far, where a DONE tells running sums */
+    struct buf thread;     /* … of this session of the agent's */
     struct buf text[4]; /* scratch: unescaped strings of the current event */
 };
 

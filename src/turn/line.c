@@ -27,7 +27,7 @@ keys_of(enum turn_type type)
     if (type == TURN_SESSION)
         k.id = "agent_session_id", k.name = "command";
     if (type == TURN_DONE)
-        k.name = "subtype";
+        k.id = "thread", k.name = "subtype", k.json = "models";
     if (type == TURN_EXIT)
         k.name = "status";
     if (type == TURN_ARTIFACT)
@@ -127,12 +127,12 @@ put_true(struct json *j, const char *key, bool value)
 }
 
 static void
-put_usage(struct json *j, const struct turn_usage *u)
+put_usage(struct json *j, const char *key, const struct turn_usage *u)
 {
     if (u->input_tokens == TURN_UNKNOWN && u->output_tokens == TURN_UNKNOWN &&
         u->cache_creation_tokens == TURN_UNKNOWN && u->cache_read_tokens == TURN_UNKNOWN)
         return;
-    json_key(j, "usage");
+    json_key(j, key);
     json_open(j, '{');
     put_number(j, "input_tokens", u->input_tokens);
     put_number(j, "output_tokens", u->output_tokens);
@@ -181,7 +181,8 @@ turn_line(const struct turn_event *e, const struct turn_stamp *at, struct buf *o
     put_number(j, "duration_ms", e->duration_ms);
     put_number(j, "turns", e->turns);
     put_number(j, "cost_microusd", e->cost_microusd);
-    put_usage(j, &e->usage);
+    put_usage(j, "usage", &e->usage);
+    put_usage(j, "total", &e->total);
     put_true(j, "final", e->is_final);
     put_number(j, "from", e->from);
     json_close(j, '}');
@@ -197,7 +198,8 @@ struct raw {
     struct view id, parent, name, model, cwd, signal, text;
     struct view id_64, parent_64, name_64, model_64, cwd_64, signal_64;
     struct view json, json_text, json_64;
-    struct view exit_code, duration_ms, turns, cost_microusd, usage, is_final, from;
+    struct view exit_code, duration_ms, turns, cost_microusd, usage, total, is_final;
+    struct view from;
 };
 
 /* A number, or a string of its digits. */
@@ -310,6 +312,7 @@ find(struct view line, const struct keys *k, struct raw *r)
         { "turns", &r->turns },
         { "cost_microusd", &r->cost_microusd },
         { "usage", &r->usage },
+        { "total", &r->total },
         { "final", &r->is_final },
         { "from", &r->from },
     };
@@ -336,6 +339,7 @@ event_of(enum turn_type type, const struct raw *r, struct buf *texts)
                                             : take_str(r->text, texts);
     e.json = take_json(r, texts);
     e.usage = take_usage(r->usage);
+    e.total = take_usage(r->total);
     e.duration_ms = turn_u64(r->duration_ms, TURN_UNKNOWN);
     e.turns = turn_u64(r->turns, TURN_UNKNOWN);
     e.cost_microusd = turn_u64(r->cost_microusd, TURN_UNKNOWN);

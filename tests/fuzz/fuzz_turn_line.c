@@ -22,6 +22,7 @@ check_same(const struct turn_event *a, const struct turn_event *b)
     CHECK(is_same(a->json, b->json) && is_same(a->model, b->model));
     CHECK(is_same(a->cwd, b->cwd) && is_same(a->signal, b->signal));
     CHECK(!memcmp(&a->usage, &b->usage, sizeof(a->usage)));
+    CHECK(!memcmp(&a->total, &b->total, sizeof(a->total)));
     CHECK(a->duration_ms == b->duration_ms && a->turns == b->turns);
     CHECK(a->cost_microusd == b->cost_microusd && a->exit_code == b->exit_code);
 }

@@ -109,6 +109,7 @@ full(enum turn_type type, struct view text)
     e.id = e.parent = e.name = e.text = e.model = e.cwd = e.signal = text;
     e.json = V("{\"a\":[1,2.5e-07,\"x y\",null]}");
     e.usage = (struct turn_usage){ 1, 0, UINT64_MAX - 1, 4 };
+    e.total = (struct turn_usage){ 9, UINT64_MAX, 0, 3 };
     e.duration_ms = 5;
     e.turns = 6;
     e.from = 8;
