@@ -338,7 +338,7 @@ def an_index_of_before_is_made_anew_by_itself():
     with Library(AHR) as a:
         db = sqlite3.connect(Home(a).dir / "library.db")
         # As it was in version 5: usage without days.
-        db.executescript("DROP TABLE messages; DROP TABLE usage; CREATE TABLE usage (key INTEGER NOT NULL,"
+        db.executescript("DROP TABLE messages; DROP TABLE totals; DROP TABLE usage; CREATE TABLE usage (key INTEGER NOT NULL,"
                          " model TEXT NOT NULL, input_tokens INTEGER, output_tokens INTEGER,"
                          " cache_creation_tokens INTEGER, cache_read_tokens INTEGER, calls INTEGER,"
                          " PRIMARY KEY (key, model)) WITHOUT ROWID; PRAGMA user_version = 5")

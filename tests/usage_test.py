@@ -63,7 +63,9 @@ class Used(Runs):
     def stream(self, name, *lines, options=()):
         path = self.dir / f"{name}.jsonl"
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        self.ok("run", "-q", "--agent", "claude", "--name", name, *options, "--", "cat", path)
+        if "--agent" not in options:
+            options = (*options, "--agent", "claude")
+        self.ok("run", "-q", "--name", name, *options, "--", "cat", path)
         return name
 
     def used(self, *args, index=True):
@@ -170,6 +172,58 @@ def sessions_that_repeat_messages_count_them_once():
                    for name, n in (("first", 300), ("copy", 1300), ("seen", 300)))
         said_of = a.run("usage", "seen").stderr.decode()
         assert "3 messages of it are in another session, too" in said_of, said_of
+
+
+def turns(thread, *totals):
+    """A stream of Codex: each turn ends with what its thread has used since it was begun."""
+    lines = [{"type": "thread.started", "thread_id": thread}]
+    for n_in, cached, n_out in totals:
+        lines += [{"type": "turn.started"},
+                  {"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": "so"}},
+                  {"type": "turn.completed", "usage": {"input_tokens": n_in, "cached_input_tokens": cached,
+                                                       "output_tokens": n_out}}]
+    return lines
+
+
+THREAD = "019a1de2-2285-74e1-833b-68633f363660"
+
+
+@test
+def a_thread_that_goes_on_counts_what_it_has_grown_by():
+    with Used(AHR) as a:
+        codex = {"options": ("--agent", "codex")}
+        a.stream("both", *turns("019a1de2-0000-74e1-833b-000000000000", (100, 0, 10), (250, 50, 30)), **codex)
+        assert a.total() == (200, 30, None, 50), a.total()
+        assert a.json("show", "both")["usage"]["input_tokens"] == 200
+        a.stream("first", *turns(THREAD, (6000, 2700, 70)), **codex)
+        a.stream("second", *turns(THREAD, (18000, 10500, 310)), **codex)
+        a.stream("third", *turns(THREAD, (27000, 17400, 630)), **codex)
+        grown = {"both": (200, 30), "first": (3300, 70), "second": (4200, 240), "third": (2100, 320)}
+        assert a.by("session") == grown, a.by("session")
+        ids = {one["name"]: one["id"] for one in a.json("list")}
+        for order in itertools.permutations(("first", "second", "third")):
+            for old in a.home.glob("library.db*"):
+                old.unlink()
+            for name in ("both", *order):
+                a.ok("index", ids[name])
+            assert {r["name"]: (r["input_tokens"], r["output_tokens"])
+                    for r in a.used("--by", "session", index=False)["rows"]} == grown, order
+        a.ok("delete", "--yes", "second")
+        assert a.by("session")["third"] == (6300, 560), a.by("session")
+
+
+@test
+def what_a_result_tells_beyond_its_messages_is_counted_beside_a_history_of_them():
+    with Used(AHR) as a:
+        beyond = result(told(1000, 50))
+        a.stream("run", begin(), said(unique(1), told(100, 1)), said(unique(2), told(200, 1)), beyond)
+        assert a.total()[:2] == (1000, 50)
+        a.stream("kept", begin(), said(unique(1), told(100, 20), stop="end_turn"),
+                 said(unique(2), told(200, 25), stop="end_turn"))
+        assert a.total()[:2] == (1000, 50), a.total()
+        a.stream("copy", begin(), said(unique(1), told(100, 1)), said(unique(2), told(200, 1)), beyond)
+        assert a.total()[:2] == (1000, 50), a.total()
+        assert a.by("session") == {"run": (700, 5), "kept": (300, 45)}, a.by("session")
 
 
 @test

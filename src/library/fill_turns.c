@@ -90,14 +90,41 @@ put_message(void *ctx, const struct turn_ledger_row *row)
         .cache_read_tokens = row->usage.cache_read_tokens,
         .calls = row->calls,
         .open_calls = row->open,
+        .span = row->span,
+        .is_extra = row->is_extra,
     };
     return store_message_put(t->f->s, t->f->key, &m, t->f->err);
+}
+
+/* A turn_ledger_total_fn. */
+static int
+put_total(void *ctx, const struct turn_ledger_total *total)
+{
+    struct turns *t = ctx;
+    buf_clear(&t->name);
+    int r = buf_append(&t->name, total->model.p, total->model.n);
+    if (r < 0)
+        return cannot_keep(t, r);
+    const struct store_total of = {
+        .thread = total->thread,
+        .is_history = total->is_history,
+        .model = buf_str(&t->name),
+        .day = total->day,
+        .input_tokens = total->all.input_tokens,
+        .output_tokens = total->all.output_tokens,
+        .cache_creation_tokens = total->all.cache_creation_tokens,
+        .cache_read_tokens = total->all.cache_read_tokens,
+        .calls = total->calls,
+    };
+    return store_total_put(t->f->s, t->f->key, &of, t->f->err);
 }
 
 static int
 put_usage(struct turns *t)
 {
     int r = turn_ledger_each(&t->ledger, put_message, t);
+    if (!r)
+        r = turn_ledger_each_total(&t->ledger, put_total, t);
     return r < 0 ? r : store_messages_settle(t->f->s, t->f->key, t->f->err);
 }
 

@@ -63,7 +63,8 @@ static const char *const texts[QUERY_COUNT] = {
     [QUERY_TURNS_DELETE] = "DELETE FROM turns WHERE key = ?1",
     [QUERY_MESSAGE_PUT] =
         "INSERT INTO messages (key, message, model, day, trust, counts, " STORE_TOKENS
-        ") VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9, ?10, ?11)",
+        ", span, is_extra) VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
+        " ?13)",
     [QUERY_MESSAGES_MOVE] = "UPDATE messages SET key = ?2 WHERE key = ?1",
     [QUERY_MESSAGES_DELETE] = "DELETE FROM messages WHERE key = ?1",
     [QUERY_MESSAGES_COUNT] = "UPDATE messages AS m SET counts = 1 WHERE key = ?1"
@@ -80,11 +81,17 @@ static const char *const texts[QUERY_COUNT] = {
                                " AND message IN " STORE_ITS_MESSAGES
                                " AND key = " STORE_HEIR,
     [QUERY_MESSAGES_REPEATED] = "SELECT count(DISTINCT message) FROM messages"
-                                " WHERE key = ?1 AND NOT counts",
+                                " WHERE key = ?1 AND NOT counts AND NOT is_extra",
+    [QUERY_TOTAL_PUT] =
+        "INSERT OR IGNORE INTO totals (thread, total, key, is_history, model, day,"
+        " input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens, calls)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    [QUERY_TOTALS_MOVE] = "UPDATE totals SET key = ?2 WHERE key = ?1",
+    [QUERY_TOTALS_DELETE] = "DELETE FROM totals WHERE key = ?1",
+    [QUERY_PEERS] = STORE_PEERS,
     [QUERY_USAGE_MAKE] = "INSERT INTO usage (key, model, day, " STORE_TOKENS
-                         ") SELECT key, model, day" STORE_SUMS
-                         " FROM messages AS u WHERE key = ?1 AND counts"
-                         " GROUP BY key, model, day",
+                         ") SELECT ?1, model, day" STORE_SUMS " FROM (" STORE_WHAT_COUNTS
+                         ") AS u GROUP BY model, day",
     [QUERY_USAGE_MOVE] = "UPDATE usage SET key = ?2 WHERE key = ?1",
     [QUERY_USAGE_DELETE] = "DELETE FROM usage WHERE key = ?1",
     [QUERY_USAGE_BY_DAY] = STORE_USAGE_BY("NULL, u.day, NULL, NULL",

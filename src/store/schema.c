@@ -73,8 +73,8 @@ static const char labels[] = "DELETE FROM pieces;"
                              "DELETE FROM artifacts;"
                              "DELETE FROM sessions;";
 
-/* Usage by day, too, and by message, so that those that several sessions have count once.
- * All is indexed anew. */
+/* Usage by day, too, by message, so that those that several sessions have count once, and
+ * by the totals of an agent's session that goes on in several. All is indexed anew. */
 static const char usage[] =
     "DELETE FROM pieces;"
     "INSERT INTO words (words) VALUES ('delete-all');"
@@ -89,12 +89,21 @@ static const char usage[] =
     "  cache_read_tokens INTEGER, calls INTEGER, open_calls INTEGER,"
     "  PRIMARY KEY (key, model, day)) WITHOUT ROWID;"
     "CREATE TABLE messages ("
-    "  key INTEGER NOT NULL, message INTEGER NOT NULL, model TEXT NOT NULL,"
-    "  day INTEGER NOT NULL, input_tokens INTEGER, output_tokens INTEGER,"
-    "  cache_creation_tokens INTEGER, cache_read_tokens INTEGER, calls INTEGER,"
-    "  open_calls INTEGER, trust INTEGER NOT NULL, counts INTEGER NOT NULL,"
-    "  PRIMARY KEY (key, message, model, day)) WITHOUT ROWID;"
-    "CREATE INDEX messages_message ON messages (message) WHERE message <> 0;";
+    "  key INTEGER NOT NULL, message INTEGER NOT NULL, is_extra INTEGER NOT NULL,"
+    "  model TEXT NOT NULL, day INTEGER NOT NULL, span INTEGER NOT NULL,"
+    "  input_tokens INTEGER, output_tokens INTEGER, cache_creation_tokens INTEGER,"
+    "  cache_read_tokens INTEGER, calls INTEGER, open_calls INTEGER,"
+    "  trust INTEGER NOT NULL, counts INTEGER NOT NULL,"
+    "  PRIMARY KEY (key, message, is_extra, model, day, span)) WITHOUT ROWID;"
+    "CREATE INDEX messages_message ON messages (message) WHERE message <> 0;"
+    "CREATE INDEX messages_extra ON messages (key) WHERE is_extra;"
+    "CREATE TABLE totals ("
+    "  thread INTEGER NOT NULL, total INTEGER NOT NULL, key INTEGER NOT NULL,"
+    "  is_history INTEGER NOT NULL, model TEXT NOT NULL, day INTEGER NOT NULL,"
+    "  input_tokens INTEGER, output_tokens INTEGER, cache_creation_tokens INTEGER,"
+    "  cache_read_tokens INTEGER, calls INTEGER,"
+    "  PRIMARY KEY (thread, total, key)) WITHOUT ROWID;"
+    "CREATE INDEX totals_key ON totals (key);";
 
 const char *const store_schema_steps[] = { first,  branches, turns, forks,
                                            labels, usage,    NULL };

@@ -268,9 +268,10 @@ store_key(struct store *s, const char *id, int64_t *ret_key, struct err *err)
 static int
 move_rest(struct store *s, int64_t from, int64_t to, struct err *err)
 {
-    static const enum store_query queries[] = { QUERY_MOMENTS_MOVE, QUERY_TURNS_MOVE,
-                                                QUERY_USAGE_MOVE, QUERY_MESSAGES_MOVE,
-                                                QUERY_ARTIFACTS_MOVE };
+    static const enum store_query queries[] = {
+        QUERY_MOMENTS_MOVE,  QUERY_TURNS_MOVE,  QUERY_USAGE_MOVE,
+        QUERY_MESSAGES_MOVE, QUERY_TOTALS_MOVE, QUERY_ARTIFACTS_MOVE
+    };
     int r = 0;
     for (size_t i = 0; !r && i < sizeof(queries) / sizeof(queries[0]); i++) {
         sqlite3_stmt *stmt;
@@ -482,9 +483,8 @@ int
 store_session_delete(struct store *s, const char *id, struct err *err)
 {
     static const enum store_query queries[] = {
-        QUERY_MOMENTS_DELETE,  QUERY_TURNS_DELETE,     QUERY_USAGE_DELETE,
-        QUERY_MESSAGES_DELETE, QUERY_ARTIFACTS_DELETE, QUERY_PIECES_DELETE,
-        QUERY_SESSION_DELETE,
+        QUERY_MOMENTS_DELETE,   QUERY_TURNS_DELETE,  QUERY_USAGE_DELETE,
+        QUERY_ARTIFACTS_DELETE, QUERY_PIECES_DELETE, QUERY_SESSION_DELETE,
     };
     int64_t key = 0;
     int r = store_key(s, id, &key, err);

@@ -165,9 +165,28 @@ struct store_message {
     /* UINT64_MAX each: not known */
     uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens;
     uint64_t calls, open_calls; /* open: of these, that are a lower bound */
+    uint64_t span;              /* of which answer it is a part; 0: of none */
+    bool is_extra; /* what that answer has taken beyond its messages; message: a hash of
+                      them all. Less where others know more of these. */
 };
 
-/* Each message, model and day once. */
+/*
+ * What an agent's own session (`thread`, a hash of its id) had used in all at some time.
+ * Several of ours may go on with the same: each has what it has grown by, in whatever
+ * order they come and go.
+ */
+struct store_total {
+    uint64_t thread;
+    bool is_history; /* all messages up to there were put as such */
+    const char *model;
+    uint64_t day;
+    uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens;
+    uint64_t calls;
+};
+
+int store_total_put(struct store *s, int64_t key, const struct store_total *t,
+                    struct err *err);
+/* Each message, model and day once; of an extra, each span and model. */
 int store_message_put(struct store *s, int64_t key, const struct store_message *m,
                       struct err *err);
 /* Behind the last of a session: from here on they count. */

@@ -3,9 +3,10 @@
  * usage.c -- what sessions have used.
  *
  * `messages` has all that each session knows of its own; a flag says what of it counts:
- * of a message that several have that of one (store.h). `usage` is the sum of what
- * counts, by session, model and day, and is made anew from them for each session of which
- * a flag has changed.
+ * of a message that several have that of one (store.h). `totals` has what agents have
+ * told of sessions of theirs. `usage` is the sum of what counts, by session, model and
+ * day (usage_priv.h), and is made anew from them for each session of which that may have
+ * changed.
  */
 #include "store/store_priv.h"
 
@@ -54,19 +55,31 @@ make_usage(struct store *s, int64_t key, struct err *err)
     return r < 0 ? r : store_delete_by_key(s, QUERY_USAGE_MAKE, key, err);
 }
 
-/* Of each of these sessions the flags change, and then its usage. */
+static int64_t
+key_at(const struct buf *keys, size_t i)
+{
+    int64_t key;
+    memcpy(&key, keys->p + i * sizeof(key), sizeof(key));
+    return key;
+}
+
+/* Of each of these sessions the flags change. */
 static int
-change_others(struct store *s, enum store_query which, int64_t key,
-              const struct buf *others, struct err *err)
+change_flags(struct store *s, enum store_query which, int64_t key,
+             const struct buf *others, struct err *err)
 {
     int r = 0;
-    for (size_t i = 0; !r && i < others->n / sizeof(int64_t); i++) {
-        int64_t other;
-        memcpy(&other, others->p + i * sizeof(other), sizeof(other));
-        r = run_for(s, which, key, other, err);
-        if (!r)
-            r = make_usage(s, other, err);
-    }
+    for (size_t i = 0; !r && i < others->n / sizeof(int64_t); i++)
+        r = run_for(s, which, key, key_at(others, i), err);
+    return r;
+}
+
+static int
+make_usages(struct store *s, const struct buf *keys, struct err *err)
+{
+    int r = 0;
+    for (size_t i = 0; !r && i < keys->n / sizeof(int64_t); i++)
+        r = make_usage(s, key_at(keys, i), err);
     return r;
 }
 
@@ -74,11 +87,18 @@ int
 store_messages_settle(struct store *s, int64_t key, struct err *err)
 {
     AUTO(buf) losers = { 0 };
+    AUTO(buf) peers = { 0 };
     int r = store_delete_by_key(s, QUERY_MESSAGES_COUNT, key, err);
     if (!r)
         r = collect(s, QUERY_MESSAGES_LOSERS, key, &losers, err);
     if (!r)
-        r = change_others(s, QUERY_MESSAGES_LOSE, key, &losers, err);
+        r = collect(s, QUERY_PEERS, key, &peers, err);
+    if (!r)
+        r = change_flags(s, QUERY_MESSAGES_LOSE, key, &losers, err);
+    if (!r)
+        r = make_usages(s, &losers, err);
+    if (!r)
+        r = make_usages(s, &peers, err);
     return r < 0 ? r : make_usage(s, key, err);
 }
 
@@ -86,8 +106,19 @@ int
 store_messages_bequeath(struct store *s, int64_t key, struct err *err)
 {
     AUTO(buf) heirs = { 0 };
+    AUTO(buf) peers = { 0 };
     int r = collect(s, QUERY_MESSAGES_HEIRS, key, &heirs, err);
-    return r < 0 ? r : change_others(s, QUERY_MESSAGES_INHERIT, key, &heirs, err);
+    if (!r)
+        r = collect(s, QUERY_PEERS, key, &peers, err);
+    if (!r)
+        r = change_flags(s, QUERY_MESSAGES_INHERIT, key, &heirs, err);
+    if (!r)
+        r = store_delete_by_key(s, QUERY_MESSAGES_DELETE, key, err);
+    if (!r)
+        r = store_delete_by_key(s, QUERY_TOTALS_DELETE, key, err);
+    if (!r)
+        r = make_usages(s, &heirs, err);
+    return r < 0 ? r : make_usages(s, &peers, err);
 }
 
 int
@@ -109,6 +140,34 @@ store_message_put(struct store *s, int64_t key, const struct store_message *m,
     rc |= store_bind_u64(stmt, 9, m->cache_read_tokens, UINT64_MAX);
     rc |= sqlite3_bind_int64(stmt, 10, store_clamp(m->calls));
     rc |= sqlite3_bind_int64(stmt, 11, store_clamp(m->open_calls));
+    rc |= sqlite3_bind_int64(stmt, 12, store_clamp(m->span));
+    rc |= sqlite3_bind_int(stmt, 13, m->is_extra);
+    return store_run(s, stmt, rc, err);
+}
+
+int
+store_total_put(struct store *s, int64_t key, const struct store_total *t,
+                struct err *err)
+{
+    const uint64_t tokens[] = { t->input_tokens, t->output_tokens,
+                                t->cache_creation_tokens, t->cache_read_tokens };
+    sqlite3_stmt *stmt;
+    uint64_t sum = 0;
+    int r = store_query(s, QUERY_TOTAL_PUT, &stmt, err);
+    if (r < 0)
+        return r;
+    int rc = sqlite3_bind_int64(stmt, 1, (int64_t)t->thread);
+    for (int i = 0; i < 4; i++) {
+        if (tokens[i] != UINT64_MAX)
+            sum = tokens[i] > INT64_MAX - sum ? INT64_MAX : sum + tokens[i];
+        rc |= store_bind_u64(stmt, 7 + i, tokens[i], UINT64_MAX);
+    }
+    rc |= sqlite3_bind_int64(stmt, 2, (int64_t)sum);
+    rc |= sqlite3_bind_int64(stmt, 3, key);
+    rc |= sqlite3_bind_int(stmt, 4, t->is_history);
+    rc |= sqlite3_bind_text(stmt, 5, t->model, -1, SQLITE_STATIC);
+    rc |= sqlite3_bind_int64(stmt, 6, store_clamp(t->day));
+    rc |= sqlite3_bind_int64(stmt, 11, store_clamp(t->calls));
     return store_run(s, stmt, rc, err);
 }
 

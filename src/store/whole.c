@@ -99,8 +99,8 @@ check_rows(struct store *s, struct err *err)
         { "SELECT count(*) FROM moments WHERE key NOT IN (SELECT key FROM sessions)",
           "it has snapshots of a session that it does not know" },
         { "SELECT count(*) FROM (SELECT key FROM turns UNION SELECT key FROM usage"
-          " UNION SELECT key FROM messages UNION SELECT key FROM artifacts) WHERE key "
-          "NOT IN (SELECT key FROM sessions)",
+          " UNION SELECT key FROM messages UNION SELECT key FROM totals UNION SELECT key"
+          " FROM artifacts) WHERE key NOT IN (SELECT key FROM sessions)",
           "it has turns of a session that it does not know" },
         { "SELECT count(*) FROM (SELECT message FROM messages WHERE counts AND message <>"
           " 0 GROUP BY message HAVING count(DISTINCT key) > 1)",

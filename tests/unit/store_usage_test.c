@@ -9,20 +9,35 @@ enum { SESSIONS = 4 };
 /* -- sessions and their messages -- */
 
 /* Message m of session i: what it has of each, and how far that can be trusted. All have
- * message 1, which session 2 knows best; 2 and 3 are told alike by all who have them. */
+ * message 1, which session 2 knows best; 2 and 3 are told alike by all who have them. A
+ * DONE of session 0 has told 50 more than its messages: of these 20 are in what session 2
+ * knows of message 1. Session 1 has told the same, which counts once. */
 static const struct told {
     int session;
     uint64_t message;
     unsigned trust;
     const char *model;
-    uint64_t day, tokens;
+    uint64_t day, tokens, span;
+    bool is_extra;
 } told[] = {
-    { 0, 1, 1, "big", DAY, 100 }, { 0, 2, 1, "big", DAY, 10 },
-    { 1, 1, 1, "big", DAY, 100 }, { 1, 2, 1, "big", DAY, 10 },
-    { 1, 3, 1, "big", DAY, 1 },   { 1, 0, 1, "big", DAY, 1000 },
-    { 2, 1, 2, "big", DAY, 1 },   { 2, 1, 2, "big", DAY + 1, 119 },
-    { 3, 1, 0, "small", DAY, 5 }, { 3, 3, 1, "big", DAY, 1 },
-    { 3, 4, 1, "small", DAY, 7 }, { 3, 0, 0, "", 0, 3000 },
+    { 0, 1, 1, "big", DAY, 100, 1, false }, { 0, 2, 1, "big", DAY, 10, 2, false },
+    { 0, 77, 1, "big", DAY, 50, 1, true },  { 1, 1, 1, "big", DAY, 100, 4, false },
+    { 1, 2, 1, "big", DAY, 10, 4, false },  { 1, 77, 1, "big", DAY, 50, 4, true },
+    { 1, 3, 1, "big", DAY, 1, 1, false },   { 1, 0, 1, "big", DAY, 1000, 1, false },
+    { 2, 1, 2, "big", DAY, 1, 1, false },   { 2, 1, 2, "big", DAY + 1, 119, 1, false },
+    { 3, 1, 0, "small", DAY, 5, 1, false }, { 3, 3, 1, "big", DAY, 1, 1, false },
+    { 3, 4, 1, "small", DAY, 7, 1, false }, { 3, 0, 0, "", 0, 3000, 1, false },
+};
+
+/* What a thread had used in all: a history has the messages of thread 5 up to 260, and
+ * nobody those of thread 6. */
+static const struct in_all {
+    int session;
+    uint64_t thread, tokens;
+    bool is_history;
+} in_all[] = {
+    { 0, 5, 100, false }, { 1, 5, 250, false }, { 1, 5, 300, false }, { 3, 5, 260, true },
+    { 2, 6, 70, false },  { 0, 6, 90, false },  { 1, 6, 90, false },
 };
 
 static void
@@ -42,9 +57,26 @@ put(struct store *s, int i)
             .cache_read_tokens = UINT64_MAX,
             .calls = 1,
             .open_calls = told[n].trust == 0,
+            .span = told[n].span,
+            .is_extra = told[n].is_extra,
         };
         if (told[n].session == i)
             store_kit_must(store_message_put(s, key, &m, NULL));
+    }
+    for (size_t n = 0; n < sizeof(in_all) / sizeof(in_all[0]); n++) {
+        const struct store_total t = {
+            .thread = in_all[n].thread,
+            .is_history = in_all[n].is_history,
+            .model = "big",
+            .day = DAY,
+            .input_tokens = in_all[n].tokens,
+            .output_tokens = UINT64_MAX,
+            .cache_creation_tokens = UINT64_MAX,
+            .cache_read_tokens = UINT64_MAX,
+            .calls = 1,
+        };
+        if (in_all[n].session == i)
+            store_kit_must(store_total_put(s, key, &t, NULL));
     }
     store_kit_must(store_messages_settle(s, key, NULL));
     store_kit_must(store_commit(s, NULL));
@@ -99,11 +131,11 @@ the_best_known_counts_and_of_several_the_first(void **state)
     struct store *s = store_kit_open(STORE_WRITE);
     for (int i = 0; i < SESSIONS; i++)
         put(s, i);
-    assert_string_equal(used(s, STORE_BY_SESSION, store_kit_id(0), 0), "00 big/-1 10 ");
-    assert_string_equal(used(s, STORE_BY_SESSION, store_kit_id(1), 0), "01 big/-1 1001 ");
-    assert_string_equal(used(s, STORE_BY_SESSION, store_kit_id(2), 0), "02 big/-1 120 ");
+    assert_string_equal(used(s, STORE_BY_SESSION, store_kit_id(0), 0), "00 big/-1 60 ");
+    assert_string_equal(used(s, STORE_BY_SESSION, store_kit_id(1), 0), "01 big/-1 1041 ");
+    assert_string_equal(used(s, STORE_BY_SESSION, store_kit_id(2), 0), "02 big/-1 190 ");
     assert_string_equal(used(s, STORE_BY_DAY, NULL, 0),
-                        "-/-1 3000+ big/0 1012 small/0 7 big/1 119 ");
+                        "-/-1 3000+ big/0 1172 small/0 7 big/1 119 ");
     assert_string_equal(used(s, STORE_BY_DAY, NULL, DAY + 1), "big/1 119 ");
     assert_int_equal(repeats(s, 0), 1);
     assert_int_equal(repeats(s, 1), 2);

@@ -57,8 +57,8 @@ begin(struct turn_ledger *l, const char *model)
     assert_int_equal(turn_ledger_add(l, &e, 0), 0);
 }
 
-/* -- rows as text: "model/day in,out,made,read calls(open) trust", `*` for a message --
- */
+/* -- rows as text: "model/day in,out,made,read calls(open) trust", `*` for a message, `+`
+ * for what a DONE has told beyond its messages -- */
 
 static void
 put_number(char *to, size_t size, uint64_t n, char end)
@@ -75,8 +75,9 @@ put_row(void *ctx, const struct turn_ledger_row *row)
 {
     char *to = ctx;
     size_t size = 4096, at = strlen(to);
-    (void)snprintf(to + at, size - at, "%.*s/%u%s ", (int)row->model.n,
-                   (const char *)row->model.p, row->day, row->message ? "*" : "");
+    (void)snprintf(to + at, size - at, "%.*s/%u%s%s ", (int)row->model.n,
+                   (const char *)row->model.p, row->day, row->message ? "*" : "",
+                   row->is_extra ? "+" : "");
     put_number(to, size, row->usage.input_tokens, ',');
     put_number(to, size, row->usage.output_tokens, ',');
     put_number(to, size, row->usage.cache_creation_tokens, ',');
@@ -148,9 +149,138 @@ ids_that_are_not_unique_are_counted_together(void **state)
     assert_rows(&l, "/1 3,3,3,3 2(0) 2\n/2 4,4,4,4 1(0) 2\n");
 }
 
+static int
+put_hash(void *ctx, const struct turn_ledger_row *row)
+{
+    *(uint64_t *)ctx = row->is_extra ? row->message : *(uint64_t *)ctx;
+    return 0;
+}
+
+/* What a DONE adds to these messages, in this order. */
+static uint64_t
+hash_of_extra(const char *first, const char *second)
+{
+    struct turn_ledger l = { 0 };
+    uint64_t hash = 0;
+    message(&l, (struct given){ first, NULL, 1, { 10, 1, 0, 0 }, .is_final = false });
+    message(&l, (struct given){ second, NULL, 1, { 10, 1, 0, 0 }, .is_final = false });
+    done(&l, 1, (struct turn_usage){ 20, 50, 0, 0 });
+    assert_int_equal(turn_ledger_each(&l, put_hash, &hash), 0);
+    turn_ledger_release(&l);
+    return hash;
+}
+
+static void
+what_is_told_of_the_same_messages_is_known_by_them(void **state)
+{
+    (void)state;
+    static const char three[] = "msg_0000000000000003";
+    assert_true(hash_of_extra(ONE, TWO) == hash_of_extra(TWO, ONE));
+    assert_true(hash_of_extra(ONE, TWO) != hash_of_extra(ONE, three));
+    assert_true(hash_of_extra("m1", "m2") == 0);
+}
+
+static void
+done_by_model(struct turn_ledger *l, struct turn_usage usage, const char *models)
+{
+    struct turn_event e = turn_event(TURN_DONE);
+    e.usage = usage;
+    e.json = view_of(models);
+    assert_int_equal(turn_ledger_add(l, &e, DAY), 0);
+}
+
+static void
+what_done_tells_by_model_is_that_models(void **state)
+{
+    (void)state;
+    struct turn_ledger l = { 0 };
+    message(&l, (struct given){ ONE, "big", 1, { 10, 1, 0, 0 }, .is_final = false });
+    done_by_model(&l, (struct turn_usage){ 1010, 30, 0, 0 },
+                  "{\"big\":{\"input_tokens\":10,\"output_tokens\":9},"
+                  "\"small\":{\"input_tokens\":1000,\"output_tokens\":21}}");
+    assert_rows(&l, "big/1* 10,1,0,0 1(0) 1\nbig/1*+ 0,8,0,0 0(0) 1\n"
+                    "small/1*+ 1000,21,0,0 0(0) 1\n");
+    /* It does not come out even: all of that is of the one that spoke. */
+    message(&l, (struct given){ ONE, "big", 1, { 10, 1, 0, 0 }, .is_final = false });
+    done_by_model(&l, (struct turn_usage){ 1010, 30, 0, 0 },
+                  "{\"big\":{\"input_tokens\":3,\"output_tokens\":1},\"small\":{\"input_"
+                  "tokens\":1000,"
+                  "\"output_tokens\":29}}");
+    assert_rows(&l, "big/1* 10,1,0,0 1(0) 1\nsmall/1*+ 0,29,0,0 0(0) 1\n"
+                    "big/1*+ 1000,0,0,0 0(0) 1\n");
+    message(&l, (struct given){ ONE, "big", 1, { 10, 1, 0, 0 }, .is_final = false });
+    done_by_model(&l, (struct turn_usage){ 11, 1, 0, 0 }, "[{\"a\":{}}, nothing");
+    assert_rows(&l, "big/1* 10,1,0,0 1(0) 1\nbig/1*+ 1,0,0,0 0(0) 1\n");
+}
+
+/* -- totals as text: "all-in,out used-in,out calls history;" -- */
+
+static int
+put_total(void *ctx, const struct turn_ledger_total *t)
+{
+    char *to = ctx;
+    size_t at = strlen(to);
+    (void)snprintf(to + at, 4096 - at, "%llu,%llu %llu,%llu %llu%s;",
+                   (unsigned long long)t->all.input_tokens,
+                   (unsigned long long)t->all.output_tokens,
+                   (unsigned long long)t->used.input_tokens,
+                   (unsigned long long)t->used.output_tokens,
+                   (unsigned long long)t->calls, t->is_history ? " history" : "");
+    assert_true(t->thread != 0);
+    return 0;
+}
+
+static void
+done_in_all(struct turn_ledger *l, const char *thread, struct turn_usage usage,
+            struct turn_usage all)
+{
+    struct turn_event e = turn_event(TURN_DONE);
+    e.id = view_of(thread);
+    e.usage = usage;
+    e.total = all;
+    assert_int_equal(turn_ledger_add(l, &e, DAY), 0);
+}
+
+static void
+assert_totals(struct turn_ledger *l, const char *want_totals, const char *want_rows)
+{
+    char totals[4096] = "", rows[4096] = "";
+    assert_int_equal(turn_ledger_each_total(l, put_total, totals), 0);
+    assert_int_equal(turn_ledger_each(l, put_row, rows), 0);
+    assert_string_equal(totals, want_totals);
+    assert_string_equal(rows, want_rows);
+    turn_ledger_release(l);
+}
+
+#define THREAD "01a1de26-2285-74e1-833b-68633f363660"
+
+static void
+what_a_thread_has_used_in_all_is_told_apart(void **state)
+{
+    (void)state;
+    struct turn_ledger l = { 0 };
+    const struct turn_usage first = { 10, 1, 0, 0 }, all = { 30, 3, 0, 0 },
+                            more = { 20, 2, 0, 0 };
+    message(&l, (struct given){ "", NULL, 1, first, .is_final = true });
+    done_in_all(&l, THREAD, first, first);
+    message(&l, (struct given){ "", NULL, 1, more, .is_final = true });
+    done_in_all(&l, THREAD, more, all);
+    assert_totals(&l, "10,1 10,1 1;30,3 20,2 1;", "");
+    /* Messages that have names need none; a name that is short is none. */
+    message(&l, (struct given){ ONE, NULL, 1, first, .is_final = true });
+    done_in_all(&l, THREAD, first, first);
+    message(&l, (struct given){ "", NULL, 1, first, .is_final = true });
+    done_in_all(&l, "short", first, first);
+    assert_totals(&l, "", "/1* 10,1,0,0 1(0) 2\n/1 10,1,0,0 1(0) 2\n");
+    /* A history tells how far it goes. */
+    message(&l, (struct given){ ONE, NULL, 1, first, .is_final = true });
+    done_in_all(&l, THREAD, TURN_NO_USAGE, all);
+    assert_totals(&l, "30,3 0,0 0 history;", "/1* 10,1,0,0 1(0) 2\n");
+}
+
 /* As Claude Code's stream has it: counts of messages are placeholders. */
 static void
-what_done_adds_goes_with_the_last_message(void **state)
+what_done_adds_is_of_its_span(void **state)
 {
     (void)state;
     struct turn_ledger l = { 0 };
@@ -162,7 +292,7 @@ what_done_adds_goes_with_the_last_message(void **state)
                 "msg_0000000000000003", "small", 1, { 5, 1, 0, 0 }, .is_inside = true });
     done(&l, 2, (struct turn_usage){ 40, 100, 0, 3 });
     assert_rows(&l, "big/1* 10,1,0,0 1(0) 1\nbig/1* 20,1,0,0 1(0) 1\n"
-                    "small/1* 5,1,0,0 1(0) 1\nbig/2* 5,97,0,3 0(0) 1\n");
+                    "small/1* 5,1,0,0 1(0) 1\nbig/2*+ 5,97,0,3 0(0) 1\n");
 }
 
 static void
@@ -185,7 +315,7 @@ a_done_without_messages_is_its_sessions(void **state)
     struct turn_ledger l = { 0 };
     begin(&l, "big");
     done(&l, 3, (struct turn_usage){ 7, 8, NONE, 9 });
-    assert_rows(&l, "big/3 7,8,-,9 0(0) 1\n");
+    assert_rows(&l, "big/3+ 7,8,-,9 0(0) 1\n");
 }
 
 static void
@@ -198,7 +328,8 @@ a_message_that_breaks_off_is_a_lower_bound(void **state)
     message(&l, (struct given){ TWO, NULL, 1, { 10, 1, 0, 0 }, .is_final = false });
     message(&l, (struct given){ "", NULL, 1, { 10, 1, 0, 0 }, .is_final = false });
     done(&l, 1, (struct turn_usage){ 20, 30, 0, 0 });
-    assert_rows(&l, "/1* 10,1,0,0 1(1) 0\n/1* 10,1,0,0 1(0) 1\n/1 10,29,0,0 1(0) 1\n");
+    assert_rows(&l, "/1* 10,1,0,0 1(1) 0\n/1* 10,1,0,0 1(0) 1\n/1 10,1,0,0 1(0) 1\n"
+                    "/1*+ 0,28,0,0 0(0) 1\n");
 }
 
 static void
@@ -248,7 +379,10 @@ main(void)
         cmocka_unit_test(each_message_counts_once_with_its_model),
         cmocka_unit_test(what_was_never_told_is_not_zero),
         cmocka_unit_test(ids_that_are_not_unique_are_counted_together),
-        cmocka_unit_test(what_done_adds_goes_with_the_last_message),
+        cmocka_unit_test(what_done_adds_is_of_its_span),
+        cmocka_unit_test(what_is_told_of_the_same_messages_is_known_by_them),
+        cmocka_unit_test(what_done_tells_by_model_is_that_models),
+        cmocka_unit_test(what_a_thread_has_used_in_all_is_told_apart),
         cmocka_unit_test(what_done_takes_away_comes_from_its_span),
         cmocka_unit_test(a_done_without_messages_is_its_sessions),
         cmocka_unit_test(a_message_that_breaks_off_is_a_lower_bound),

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger_rows.c -- rows of a ledger, found by message, model and day. */
+#include <string.h>
+
+#include "turn/ledger_priv.h"
+
+enum {
+    MODELS_MAX = 64, /* a session's others count as its model */
+    SLOTS_MIN = 64,
+};
+
+/* -- models -- */
+
+struct ledger_model *
+ledger_models(const struct turn_ledger *l)
+{
+    return (struct ledger_model *)(void *)l->models.p;
+}
+
+/* The first one has no name. */
+int
+ledger_model(struct turn_ledger *l, struct view name, size_t *ret)
+{
+    size_t count = l->models.n / sizeof(struct ledger_model),
+           n = name.n < LEDGER_MODEL_MAX ? name.n : LEDGER_MODEL_MAX;
+    for (size_t i = 0; i < count; i++)
+        if (ledger_models(l)[i].n == n &&
+            (!n || !memcmp(ledger_models(l)[i].name, name.p, n))) {
+            *ret = i;
+            return 0;
+        }
+    if (count == MODELS_MAX)
+        return 0;
+    struct ledger_model m = { .n = n };
+    if (n)
+        memcpy(m.name, name.p, n);
+    int r = buf_append(&l->models, &m, sizeof(m));
+    if (!r)
+        *ret = count;
+    return r;
+}
+
+/* -- rows, found by message, model and day -- */
+
+struct ledger_row *
+ledger_rows(const struct turn_ledger *l)
+{
+    return (struct ledger_row *)(void *)l->rows.p;
+}
+
+size_t
+ledger_count(const struct turn_ledger *l)
+{
+    return l->rows.n / sizeof(struct ledger_row);
+}
+
+uint64_t
+ledger_mix(uint64_t h)
+{
+    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return h ^ h >> 33;
+}
+
+/* 0: it has no id that is unique. */
+uint64_t
+ledger_hash(struct view id)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    if (id.n < TURN_LEDGER_ID_MIN)
+        return 0;
+    for (size_t i = 0; i < id.n; i++)
+        h = (h ^ id.p[i]) * UINT64_C(0x100000001b3);
+    h = ledger_mix(h);
+    return h ? h : 1;
+}
+
+/* The slot of such a row, or the free one where it goes. */
+static uint32_t *
+slot_of(const struct turn_ledger *l, const struct ledger_row *like)
+{
+    uint32_t *slots = (uint32_t *)(void *)l->slots.p;
+    size_t mask = l->slots.n / sizeof(*slots) - 1;
+    size_t i = ledger_mix(like->message ^ (uint64_t)like->day << 32 ^ like->model) & mask;
+    for (; slots[i]; i = (i + 1) & mask) {
+        const struct ledger_row *row = ledger_rows(l) + slots[i] - 1;
+        if (row->message == like->message && row->day == like->day &&
+            row->model == like->model)
+            break;
+    }
+    return &slots[i];
+}
+
+/* At most half of the slots are taken. */
+static int
+make_slots(struct turn_ledger *l)
+{
+    size_t count = ledger_count(l), want = SLOTS_MIN;
+    while (want < 4 * (count + 1))
+        want *= 2;
+    buf_clear(&l->slots);
+    int r = buf_reserve(&l->slots, want * sizeof(uint32_t));
+    if (r < 0)
+        return r;
+    memset(buf_grow(&l->slots, want * sizeof(uint32_t)), 0, want * sizeof(uint32_t));
+    for (size_t i = 0; i < count; i++)
+        *slot_of(l, ledger_rows(l) + i) = (uint32_t)i + 1;
+    return 0;
+}
+
+/* Ready for one more row. */
+static int
+reserve_row(struct turn_ledger *l)
+{
+    int r = 0;
+    if (l->slots.n < 2 * (ledger_count(l) + 1) * sizeof(uint32_t))
+        r = make_slots(l);
+    if (!r)
+        r = buf_reserve(&l->rows, sizeof(struct ledger_row));
+    return r ? r : buf_reserve(&l->span, sizeof(uint32_t));
+}
+
+/* Such a row, which now belongs to the span. */
+int
+ledger_row(struct turn_ledger *l, const struct ledger_row *like, struct ledger_row **ret)
+{
+    int r = reserve_row(l);
+    if (r < 0)
+        return r;
+    uint32_t *slot = slot_of(l, like);
+    uint32_t at = *slot ? *slot - 1 : (uint32_t)ledger_count(l);
+    if (!*slot && at == TURN_LEDGER_ROWS_MAX) {
+        at--;
+    } else if (!*slot) {
+        *slot = at + 1;
+        buf_append(&l->rows, like, sizeof(*like));
+    }
+    *ret = ledger_rows(l) + at;
+    if ((*ret)->span != l->number + 1) {
+        (*ret)->span = l->number + 1;
+        return buf_append(&l->span, &at, sizeof(at));
+    }
+    return 0;
+}
+
+struct ledger_row *
+ledger_before(const struct turn_ledger *l, size_t i)
+{
+    const uint32_t *span = (const uint32_t *)(const void *)l->span.p;
+    return ledger_rows(l) + span[l->span.n / sizeof(*span) - 1 - i];
+}
+
+size_t
+ledger_span(const struct turn_ledger *l)
+{
+    return l->span.n / sizeof(uint32_t);
+}
