@@ -79,10 +79,10 @@ find(const struct journal_touched *t, struct view id, size_t *ret_at,
 static void
 drop_older(struct journal_touched *t)
 {
-    struct view rest = { t->open.p, t->open.n }, part;
+    struct view rest = { t->open.p, t->open.n }, id, files;
     bool is_one = true;
     while (is_one && rest.n > t->open.n / 2)
-        is_one = parts_take(&rest, &part) && parts_take(&rest, &part);
+        is_one = parts_take(&rest, &id) && parts_take(&rest, &files);
     drop(t, 0, is_one ? t->open.n - rest.n : t->open.n);
 }
 

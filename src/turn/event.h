@@ -78,8 +78,8 @@ struct turn_event {
     struct view json; /* TOOL_CALL: its arguments. OTHER: all of it. THINKING of a model's
                          API: what proves it, {"signature":…}. JSON as it came. DONE: its
                          usage by model, {"<model>":{"input_tokens":…},…} */
-    struct view model, cwd;                     /* SESSION; model: also USAGE */
-    struct turn_usage usage;                    /* USAGE, DONE */
+    struct view model, cwd;  /* SESSION; model: also USAGE */
+    struct turn_usage usage; /* USAGE, DONE */
     struct turn_usage total; /* DONE: what that session has used since it was begun, in
                                 whatever process */
     uint64_t duration_ms, turns, cost_microusd; /* DONE (EXIT: the first); TURN_UNKNOWN */

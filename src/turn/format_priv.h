@@ -40,7 +40,7 @@ struct turn_state {
     uint64_t turns, cost_microusd;
     struct turn_usage all; /* of all so far, where a DONE tells running sums */
     struct buf thread;     /* … of this session of the agent's */
-    struct buf text[4]; /* scratch: unescaped strings of the current event */
+    struct buf text[4];    /* scratch: unescaped strings of the current event */
 };
 
 struct turn_format {

@@ -250,7 +250,8 @@ one_whose_usage_has_no_days_is_indexed_anew(void **state)
     (void)state;
     AUTO(buf) ids = { 0 };
     make_library(2);
-    run_sql("DROP TABLE usage; DROP TABLE messages; DROP TABLE totals; CREATE TABLE usage (key INTEGER NOT"
+    run_sql("DROP TABLE usage; DROP TABLE messages; DROP TABLE totals; CREATE TABLE "
+            "usage (key INTEGER NOT"
             " NULL, model TEXT NOT NULL, input_tokens INTEGER, output_tokens INTEGER,"
             " cache_creation_tokens INTEGER, cache_read_tokens INTEGER, calls INTEGER,"
             " PRIMARY KEY (key, model)) WITHOUT ROWID; PRAGMA user_version = 5");
@@ -277,12 +278,12 @@ one_without_turns_gets_them(void **state)
     int64_t n = 0;
     AUTO(buf) ids = { 0 };
     make_library(2);
-    run_sql(
-        "DROP TABLE turns; DROP TABLE usage; DROP TABLE messages; DROP TABLE totals; DROP TABLE artifacts;"
-        "ALTER TABLE sessions DROP COLUMN project;"
-        "ALTER TABLE sessions DROP COLUMN iterations;"
-        "ALTER TABLE sessions DROP COLUMN turns;"
-        "ALTER TABLE sessions DROP COLUMN fork_turn; PRAGMA user_version = 2");
+    run_sql("DROP TABLE turns; DROP TABLE usage; DROP TABLE messages; DROP TABLE totals; "
+            "DROP TABLE artifacts;"
+            "ALTER TABLE sessions DROP COLUMN project;"
+            "ALTER TABLE sessions DROP COLUMN iterations;"
+            "ALTER TABLE sessions DROP COLUMN turns;"
+            "ALTER TABLE sessions DROP COLUMN fork_turn; PRAGMA user_version = 2");
     assert_opens_as(STORE_READ, ERR_MISSING, "older");
     struct store *s = store_kit_open(STORE_WRITE);
     const struct store_turn turn = { .number = 1, .type = "text" };
