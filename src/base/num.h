@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* num.h -- decimal numbers from text, whole and in range, or not at all; their order. */
+/* num.h -- decimal numbers from text, whole and in range, or not at all; their order and
+ * sum. */
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
 
@@ -22,5 +23,12 @@ int num_parse_size(struct view text, uint64_t max, uint64_t *ret);
 
 /* Two uint64_t for qsort() and bsearch(), at any address. */
 int num_compare_u64(const void *a, const void *b);
+
+/* Their sum, at most `top`: what is beyond all does not wrap. */
+static inline uint64_t
+num_plus_u64(uint64_t a, uint64_t b, uint64_t top)
+{
+    return a >= top || b >= top - a ? top : a + b;
+}
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
+
 void
 cli_usage_release(struct cli_usage *u)
 {
@@ -39,18 +41,12 @@ cli_usage_parts(const struct cli_usage *u, const struct cli_usage_row *row)
     return (const struct cli_usage_part *)(const void *)parts->p + row->part;
 }
 
-static uint64_t
-plus(uint64_t a, uint64_t b)
-{
-    return a >= TURN_UNKNOWN - 1 - b ? TURN_UNKNOWN - 1 : a + b;
-}
-
 /* What is not known adds nothing. */
 static void
 add_number(uint64_t *to, uint64_t n)
 {
     if (n != TURN_UNKNOWN)
-        *to = *to == TURN_UNKNOWN ? n : plus(*to, n);
+        *to = *to == TURN_UNKNOWN ? n : num_plus_u64(*to, n, TURN_UNKNOWN - 1);
 }
 
 static void

@@ -219,12 +219,6 @@ times(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &r) || r == TURN_UNKNOWN ? TURN_UNKNOWN - 1 : r;
 }
 
-static uint64_t
-plus(uint64_t a, uint64_t b)
-{
-    return a >= TURN_UNKNOWN - 1 - b ? TURN_UNKNOWN - 1 : a + b;
-}
-
 uint64_t
 turn_prices_cost(const struct turn_prices *p, struct view model, struct turn_usage usage)
 {
@@ -236,7 +230,7 @@ turn_prices_cost(const struct turn_prices *p, struct view model, struct turn_usa
             continue;
         if (!price || price->each[i] == TURN_UNKNOWN)
             return TURN_UNKNOWN;
-        cost = plus(cost, times(tokens, price->each[i]));
+        cost = num_plus_u64(cost, times(tokens, price->each[i]), TURN_UNKNOWN - 1);
     }
     return cost;
 }

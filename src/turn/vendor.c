@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/num.h"
+
 /* In the order of turn_usage_field(). */
 enum { IN = 1, OUT = 2, WRITTEN = 4, READ = 8 };
 
@@ -38,7 +40,7 @@ sum(struct turn_usage u, unsigned of)
     for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
         uint64_t n = *turn_usage_field(&u, i), before = all == TURN_UNKNOWN ? 0 : all;
         if (of >> i & 1 && n != TURN_UNKNOWN)
-            all = n > TURN_UNKNOWN - 1 - before ? TURN_UNKNOWN - 1 : before + n;
+            all = num_plus_u64(before, n, TURN_UNKNOWN - 1);
     }
     return all;
 }

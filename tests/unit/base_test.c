@@ -283,6 +283,20 @@ decimal_numbers_lose_no_digit(void **state)
     }
 }
 
+static void
+a_sum_beyond_all_is_the_largest(void **state)
+{
+    (void)state;
+    const uint64_t max = UINT64_MAX;
+    assert_true(num_plus_u64(2, 3, max) == 5);
+    assert_true(num_plus_u64(2, 3, 5) == 5);
+    assert_true(num_plus_u64(2, 3, 4) == 4);
+    assert_true(num_plus_u64(9, 0, 4) == 4);
+    assert_true(num_plus_u64(0, 9, 4) == 4);
+    assert_true(num_plus_u64(max, max, max) == max);
+    assert_true(num_plus_u64(max - 1, 1, max - 1) == max - 1);
+}
+
 static struct json_in
 json_text(const char *text)
 {
@@ -587,6 +601,7 @@ main(void)
         cmocka_unit_test(each_byte_that_is_not_plain_ends_a_run_wherever_it_stands),
         cmocka_unit_test(sizes_have_a_unit_and_a_ceiling),
         cmocka_unit_test(decimal_numbers_lose_no_digit),
+        cmocka_unit_test(a_sum_beyond_all_is_the_largest),
         cmocka_unit_test(json_is_taken_value_by_value),
         cmocka_unit_test(json_that_is_none_is_refused_and_odd_texts_are_told),
         cmocka_unit_test(odd_bytes_are_told_wherever_they_stand_in_a_string),
