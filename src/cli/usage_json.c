@@ -6,10 +6,6 @@
 #include "cli/when.h"
 #include "turn/vendor.h"
 
-#define DOLLAR UINT64_C(1000000000000)
-
-static const uint64_t DAY_NS = UINT64_C(86400000000000);
-
 const char *
 cli_usage_word(enum store_usage_by by)
 {
@@ -32,8 +28,8 @@ static void
 put_dollars(struct json *j, const char *key, uint64_t pd)
 {
     char text[40];
-    int n = snprintf(text, sizeof(text), "%" PRIu64 ".%012" PRIu64, pd / DOLLAR,
-                     pd % DOLLAR);
+    int n = snprintf(text, sizeof(text), "%" PRIu64 ".%012" PRIu64, pd / TURN_DOLLAR,
+                     pd % TURN_DOLLAR);
     while (text[n - 1] == '0')
         n--;
     n -= text[n - 1] == '.';
@@ -83,9 +79,7 @@ put_what(struct json *j, const struct cli_usage *u, enum store_usage_by by,
     } else if (!row->day) {
         json_none(j);
     } else {
-        cli_when_iso(row->day * DAY_NS, text);
-        text[sizeof("2026-11-16") - 1] = 0;
-        json_str(j, text);
+        json_str(j, cli_when_day(row->day, text));
     }
     if (by != STORE_BY_SESSION)
         return;

@@ -15,8 +15,6 @@
 #include "cli/usage_print.h"
 #include "cli/when.h"
 
-#define DOLLAR UINT64_C(1000000000000)
-
 enum {
     COLUMNS = 8,
     BAR = COLUMNS - 1,
@@ -26,8 +24,6 @@ enum {
     BOLD = 1,
     GAP = 2,
 };
-
-static const uint64_t DAY_NS = UINT64_C(86400000000000);
 
 struct printing {
     const struct cli_usage *u;
@@ -89,8 +85,8 @@ put_number(struct printing *p, uint64_t n, bool is_least, unsigned style)
 static void
 put_cost(struct printing *p, const struct cli_usage_sum *s, unsigned style)
 {
-    uint64_t cents = s->cost_pd / (DOLLAR / 100) +
-                     (s->cost_pd % (DOLLAR / 100) >= DOLLAR / 200);
+    uint64_t cents = s->cost_pd / (TURN_DOLLAR / 100) +
+                     (s->cost_pd % (TURN_DOLLAR / 100) >= TURN_DOLLAR / 200);
     bool is_least = s->is_unpriced || s->open_calls;
     buf_clear(&p->cell);
     if (s->is_unpriced && !s->cost_pd) {
@@ -112,13 +108,12 @@ put_what(struct printing *p, const struct cli_usage_row *row)
 {
     const char *what = cli_usage_text(p->u, row->what);
     const char *name = cli_usage_text(p->u, row->name);
-    char day[CLI_WHEN_ISO_SIZE];
+    char day[CLI_WHEN_DAY_SIZE];
     buf_clear(&p->cell);
     if (row == &p->u->total) {
         buf_puts(&p->cell, "total");
     } else if (p->by == STORE_BY_DAY && row->day) {
-        cli_when_iso(row->day * DAY_NS, day);
-        buf_append(&p->cell, day, sizeof("2026-11-16") - 1);
+        buf_puts(&p->cell, cli_when_day(row->day, day));
     } else if (p->by == STORE_BY_SESSION && what && !name) {
         buf_append(&p->cell, what,
                    strlen(what) < CLI_SHORT_ID ? strlen(what) : (size_t)CLI_SHORT_ID);

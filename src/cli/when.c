@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <time.h>
 
 #define SECOND_NS 1000000000LL
@@ -314,6 +315,16 @@ cli_when_iso(uint64_t ns, char ret[CLI_WHEN_ISO_SIZE])
     p = put_number(p, 3, (int)(ns % SECOND_NS / 1000000));
     *p++ = 'Z';
     *p = 0;
+    return ret;
+}
+
+const char *
+cli_when_day(uint64_t day, char ret[CLI_WHEN_DAY_SIZE])
+{
+    char iso[CLI_WHEN_ISO_SIZE];
+    cli_when_iso(day * DAY_S * SECOND_NS, iso);
+    memcpy(ret, iso, CLI_WHEN_DAY_SIZE - 1);
+    ret[CLI_WHEN_DAY_SIZE - 1] = 0;
     return ret;
 }
 

@@ -22,12 +22,15 @@ uint64_t cli_when_now_ns(void);
 int cli_when_parse(const char *text, uint64_t now_ns, uint64_t *ret_ns, struct err *err);
 
 enum {
+    CLI_WHEN_DAY_SIZE = sizeof("2026-11-16"),
     CLI_WHEN_ISO_SIZE = sizeof("2026-11-16T02:13:05.123Z"),
     CLI_WHEN_LOCAL_SIZE = sizeof("2026-11-16 02:13"),
 };
 
-/* A time as programs take it, UTC; or as people read it, local. They return the text. */
+/* A time as programs take it, UTC; a day of UTC, by its number since 1970; a time as
+ * people read it, local. They return the text. */
 const char *cli_when_iso(uint64_t ns, char ret[CLI_WHEN_ISO_SIZE]);
+const char *cli_when_day(uint64_t day, char ret[CLI_WHEN_DAY_SIZE]);
 const char *cli_when_local(uint64_t ns, char ret[CLI_WHEN_LOCAL_SIZE]);
 
 #endif

@@ -14,7 +14,7 @@ enum {
     SHOWN = 40, /* bytes of a bad word */
 };
 
-static const uint64_t PRICE_MAX = UINT64_C(1000000) * 1000000; /* a dollar a token */
+static const uint64_t PRICE_MAX = TURN_DOLLAR; /* a token */
 
 struct price {
     size_t n;

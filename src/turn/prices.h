@@ -23,6 +23,9 @@ enum {
     TURN_PRICE_NAME_MAX = 127, /* bytes */
 };
 
+/* In picodollars. */
+#define TURN_DOLLAR UINT64_C(1000000000000)
+
 /* Zeroed it is ready for use. */
 struct turn_prices {
     struct buf list;

@@ -12,8 +12,7 @@
 #include "turn/prices.h"
 #include "turn/vendor.h"
 
-#define DOLLAR UINT64_C(1000000000000)
-#define NONE   TURN_UNKNOWN
+#define NONE TURN_UNKNOWN
 
 static struct view
 view_of(const char *text)
@@ -35,7 +34,7 @@ price_of(const struct turn_prices *p, const char *model)
 {
     uint64_t cost = turn_prices_cost(p, view_of(model),
                                      (struct turn_usage){ 1000000, 0, NONE, NONE });
-    return cost == NONE ? -1 : (int)(cost / DOLLAR);
+    return cost == NONE ? -1 : (int)(cost / TURN_DOLLAR);
 }
 
 static void
@@ -113,7 +112,7 @@ a_price_that_there_is_not_matters_where_there_are_tokens(void **state)
     struct turn_prices p = { 0 };
     add(&p, "a 1 - 1 -\n");
     struct turn_usage u = { 1000000, 0, NONE, NONE };
-    assert_int_equal(turn_prices_cost(&p, view_of("a"), u), DOLLAR);
+    assert_int_equal(turn_prices_cost(&p, view_of("a"), u), TURN_DOLLAR);
     u.cache_read_tokens = 1;
     assert_int_equal(turn_prices_cost(&p, view_of("a"), u), NONE);
     assert_int_equal(turn_prices_cost(&p, view_of("b"), (struct turn_usage){ 0 }), 0);
