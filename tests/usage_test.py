@@ -8,6 +8,8 @@ usage: usage_test.py AHR
 import itertools
 import json
 import sys
+import zlib
+from datetime import datetime, timezone
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -53,6 +55,10 @@ def result(usage):
             "session_id": "s", "result": "done", "total_cost_usd": 0.1, "usage": usage}
 
 
+def utc_day():
+    return datetime.now(timezone.utc).date().isoformat()
+
+
 def unique(n):
     return f"msg_01Uniq{n:018d}"
 
@@ -67,6 +73,17 @@ class Used(Runs):
             options = (*options, "--agent", "claude")
         self.ok("run", "-q", "--name", name, *options, "--", "cat", path)
         return name
+
+    def imported(self, name, *messages):
+        """A history of messages, each with its time and its usage."""
+        path = self.dir / f"{name}.jsonl"
+        sid = f"00000000-0000-4000-8000-{zlib.crc32(name.encode()):012x}"
+        lines = [{"parentUuid": None, "isSidechain": False, "userType": "external", "cwd": str(self.project),
+                  "sessionId": sid, "version": "2.1.197", "uuid": f"{sid[:-4]}{number:04x}", "timestamp": time,
+                  **said(f"msg_01{name}{number:018d}", usage, stop="end_turn"), "type": "assistant"}
+                 for number, (time, usage) in enumerate(messages)]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        self.ok("import", path)
 
     def used(self, *args, index=True):
         if index:
@@ -122,8 +139,27 @@ def every_grouping_has_the_same_sum():
         assert a.by("session") == {"four": (1, 2), "three": (350, 23)}
         assert a.by("agent") == {"claude": (351, 25)}
         assert a.by("project") == {str(a.project): (351, 25)}
-        (day,) = a.by("day")
-        assert day == a.json("list")[0]["started_at"][:10], day
+        began = min(one["started_at"][:10] for one in a.json("list"))
+        assert all(began <= day <= utc_day() for day in a.by("day")), (began, a.by("day"))
+
+
+@test
+def days_are_those_of_utc_wherever_one_is():
+    with Used(AHR) as a:
+        a.imported("late", ("2026-11-14T23:59:59.999Z", told(1, 10)), ("2026-11-15T00:00:00.000Z", told(2, 20)),
+                   ("2026-11-15T23:30:00.000Z", told(4, 40)), ("2026-11-16T00:30:00.000Z", told(8, 80)))
+        days = {"2026-11-14": (1, 10), "2026-11-15": (6, 60), "2026-11-16": (8, 80)}
+        a.ok("index", "--all")
+        for zone in ("UTC0", "JST-9", "HST10"):
+            a.env["TZ"] = zone
+            assert a.by("day") == days, zone
+            assert a.ok("usage").decode().split()[::7] == [*days, "total"], zone
+            for since in days:
+                later = {day: n for day, n in days.items() if day >= since}
+                assert a.by("day", "--since", since) == later, (zone, since)
+        a.env["TZ"] = "JST-9"
+        assert list(a.by("day", "--since", "2026-11-15T08:59")) == [*days]
+        assert list(a.by("day", "--since", "2026-11-15T09:00")) == [*days][1:]
 
 
 @test
@@ -292,10 +328,9 @@ def a_model_without_a_price_has_tokens_and_no_cost():
         rows = {row["model"]: row for row in a.used("--by", "model", *a.costs(PRICES))["rows"]}
         new = rows["nobody-knows"]
         assert (new["input_tokens"], new["cost_usd"], new["known_cost_usd"]) == (9, None, 0)
-        (day,) = a.used(*a.costs(PRICES))["rows"]
-        assert day["cost_usd"] is None
-        assert day["known_cost_usd"] == rows[BIG]["known_cost_usd" if rows[BIG]["cost_usd"] is None else "cost_usd"] + \
-            rows[SMALL]["cost_usd"], day
+        total = a.used(*a.costs(PRICES))["total"]
+        assert total["cost_usd"] is None
+        assert total["known_cost_usd"] == rows[BIG]["cost_usd"] + rows[SMALL]["cost_usd"], total
 
 
 @test

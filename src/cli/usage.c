@@ -22,8 +22,6 @@ enum {
     PRICES_MAX = 1 << 20, /* bytes of a list of prices */
 };
 
-static const uint64_t DAY_NS = UINT64_C(86400000000000);
-
 struct args {
     bool is_json;
     int by; /* enum store_usage_by; -1: not given */
@@ -106,7 +104,6 @@ find_only(struct run *r, struct err *err)
 static int
 understand(struct run *r, int count, char **operands, struct err *err)
 {
-    uint64_t since_ns = 0;
     if (count > 1)
         return err_set(err, ERR_USAGE, "give one session at most; see 'ahr usage -h'");
     r->what = count ? operands[0] : NULL;
@@ -115,8 +112,8 @@ understand(struct run *r, int count, char **operands, struct err *err)
                              : STORE_BY_DAY;
     int e = session_home(&r->home, err);
     if (!e && r->args->since)
-        e = cli_when_parse(r->args->since, cli_when_now_ns(), &since_ns, err);
-    r->filter.since_day = since_ns / DAY_NS;
+        e = cli_when_parse_day(r->args->since, cli_when_now_ns(), &r->filter.since_day,
+                               err);
     if (!e)
         e = load_prices(r, err);
     return e < 0 ? e : find_only(r, err);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000LL
+#define DAY_NS    (UINT64_C(86400) * SECOND_NS)
 
 enum {
     MINUTE_S = 60,
@@ -277,6 +278,36 @@ cli_when_parse(const char *text, uint64_t now_ns, uint64_t *ret_ns, struct err *
     return 0;
 }
 
+/* -- days of UTC -- */
+
+static bool
+parse_named_day(const char *p, uint64_t now_ns, uint64_t *ret_day)
+{
+    struct tm tm = { 0 };
+    uint64_t today = now_ns / DAY_NS;
+    if (!strcmp(p, "today"))
+        *ret_day = today;
+    else if (!strcmp(p, "yesterday"))
+        *ret_day = today - (today > 0);
+    else if (take_day(&p, &tm) && !*p)
+        *ret_day = (uint64_t)clamp(timegm(&tm), 0) / DAY_NS;
+    else
+        return false;
+    return true;
+}
+
+int
+cli_when_parse_day(const char *text, uint64_t now_ns, uint64_t *ret_day, struct err *err)
+{
+    uint64_t ns = 0;
+    if (parse_named_day(text, now_ns, ret_day))
+        return 0;
+    int r = cli_when_parse(text, now_ns, &ns, err);
+    if (!r)
+        *ret_day = ns / DAY_NS;
+    return r;
+}
+
 /* -- printed -- */
 
 /* Years of five digits there are none: times have 64 bits of nanoseconds. */
@@ -322,7 +353,7 @@ const char *
 cli_when_day(uint64_t day, char ret[CLI_WHEN_DAY_SIZE])
 {
     char iso[CLI_WHEN_ISO_SIZE];
-    cli_when_iso(day * DAY_S * SECOND_NS, iso);
+    cli_when_iso(day * DAY_NS, iso);
     memcpy(ret, iso, CLI_WHEN_DAY_SIZE - 1);
     ret[CLI_WHEN_DAY_SIZE - 1] = 0;
     return ret;

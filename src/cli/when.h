@@ -20,6 +20,10 @@ uint64_t cli_when_now_ns(void);
 /* In ns since 1970, at least 1 and at most INT64_MAX: what lies outside is the nearest.
  */
 int cli_when_parse(const char *text, uint64_t now_ns, uint64_t *ret_ns, struct err *err);
+/* The day of UTC in which that is, by its number since 1970. Days that are named
+ * (`2026-11-16`, today, yesterday) are UTC's, too. */
+int cli_when_parse_day(const char *text, uint64_t now_ns, uint64_t *ret_day,
+                       struct err *err);
 
 enum {
     CLI_WHEN_DAY_SIZE = sizeof("2026-11-16"),

@@ -134,6 +134,45 @@ so_long_ago_is_counted_from_now(void **state)
     assert_int_equal(parse("yesterday", now), parse("2026-11-15", now));
 }
 
+static uint64_t
+day_of(const char *text, uint64_t now_s)
+{
+    struct err err = { 0 };
+    uint64_t day = 0;
+    if (cli_when_parse_day(text, now_s * SECOND, &day, &err) < 0)
+        fail_msg("'%s': %s", text, err.text);
+    return day;
+}
+
+static void
+days_that_are_named_are_those_of_utc_in_every_zone(void **state)
+{
+    (void)state;
+    static const char *const zones[] = { "JST-9", "HST10", BERLIN };
+    const uint64_t day = 20773, now = 1794875580; /* 2026-11-16, 2026-11-17T00:33Z */
+    for (size_t i = 0; i < sizeof(zones) / sizeof(zones[0]); i++) {
+        char text[CLI_WHEN_DAY_SIZE];
+        set_zone(zones[i]);
+        assert_int_equal(day_of("2026-11-16", now), day);
+        assert_int_equal(day_of("2026-11-16T00:00Z", now), day);
+        assert_int_equal(day_of("2026-11-16T23:59Z", now), day);
+        assert_int_equal(day_of("today", now), day + 1);
+        assert_int_equal(day_of("yesterday", now), day);
+        assert_int_equal(day_of("now", now), day + 1);
+        assert_int_equal(day_of("1h", now), day);
+        assert_string_equal(cli_when_day(day, text), "2026-11-16");
+    }
+    set_zone("JST-9");
+    assert_int_equal(day_of("2026-11-16T08:59", now), day - 1);
+    assert_int_equal(day_of("2026-11-16T09:00", now), day);
+    assert_int_equal(day_of("yesterday", 5), 0);
+    assert_int_equal(day_of("1969-12-31", now), 0);
+    struct err err = { 0 };
+    uint64_t same = 7;
+    assert_int_equal(cli_when_parse_day("2026-02-30", 0, &same, &err), ERR_USAGE);
+    assert_int_equal(same, 7);
+}
+
 static void
 a_time_alone_is_the_last_one_there_was(void **state)
 {
@@ -257,6 +296,7 @@ main(void)
         cmocka_unit_test(dates_and_times_are_read),
         cmocka_unit_test(what_is_no_date_is_refused),
         cmocka_unit_test(so_long_ago_is_counted_from_now),
+        cmocka_unit_test(days_that_are_named_are_those_of_utc_in_every_zone),
         cmocka_unit_test(a_time_alone_is_the_last_one_there_was),
         cmocka_unit_test(days_are_those_of_the_calendar),
         cmocka_unit_test(an_hour_that_comes_twice_is_its_first_one),
