@@ -390,6 +390,17 @@ def what_is_not_indexed_is_told():
         assert a.total() == (350, 23, 20, 30)
 
 
+def on_terminal(a, cols, *args):
+    """The lines of `ahr usage` there, without colours."""
+    with OnPty([a.binary, "usage", *args], cols=cols, env={**a.env, "NO_COLOR": "1"}, cwd=a.project) as p:
+        assert p.finish() == 0
+        lines = p.bytes.decode().splitlines()
+    assert all(len(line) <= cols for line in lines), (cols, lines)
+    assert lines[0].startswith(args[-1].upper()) and lines[-1].startswith("total"), lines
+    assert "\x1b" not in "".join(lines)
+    return lines
+
+
 @test
 def a_terminal_of_any_width_shows_bars_and_no_line_too_long():
     with Used(AHR) as a:
@@ -397,14 +408,24 @@ def a_terminal_of_any_width_shows_bars_and_no_line_too_long():
         a.stream("large", begin(), said(unique(8), told(123456789, 98765432, 0, 9876543210), stop="end_turn"))
         a.ok("index", "--all")
         for cols in (30, 60, 80, 120, 200):
-            with OnPty([a.binary, "usage", "--by", "session"], cols=cols, env={**a.env, "NO_COLOR": "1"},
-                       cwd=a.project) as p:
-                assert p.finish() == 0
-                lines = p.bytes.decode().splitlines()
-            assert all(len(line) <= cols for line in lines), (cols, lines)
-            assert lines[0].startswith("SESSION") and lines[-1].startswith("total"), lines
-            assert "\x1b" not in "".join(lines)
+            lines = on_terminal(a, cols, "--by", "session")
             assert ("█" in "".join(lines)) == (cols >= 80), (cols, lines)
+
+
+@test
+def a_long_name_takes_neither_the_bars_nor_the_digits():
+    with Used(AHR) as a:
+        long = "arn:aws:bedrock:eu-central-1:123456789012:inference-profile/" + f"eu.anthropic.{BIG}-v1:0"
+        three(a)
+        a.stream("large", begin(long), said(unique(8), told(123456789, 98765432, 0, 9876543210), model=long,
+                                            stop="end_turn"))
+        a.ok("index", "--all")
+        for cols, number in ((60, "123M"), (80, "123M"), (100, "123M"), (120, "123,456,789"), (160, "123,456,789")):
+            lines = on_terminal(a, cols, "--by", "model")
+            assert ("█" * 6 in lines[1]) == (cols >= 100), (cols, lines)
+            assert number in lines[1], (cols, lines)
+            assert long[:min(cols // 4, 23) - 10] in lines[1], (cols, lines)
+        assert long in on_terminal(a, 240, "--by", "model")[1]
 
 
 run()

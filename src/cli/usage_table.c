@@ -20,6 +20,7 @@ enum {
     BAR = COLUMNS - 1,
     BAR_MIN = 6, /* columns */
     BAR_MAX = 40,
+    FAIR = 23, /* columns of the first, before the bar is taken from it */
     BAR_COLOUR = 36,
     BOLD = 1,
     GAP = 2,
@@ -171,9 +172,10 @@ put_rows(struct printing *p)
 
 /* -- what there is room for -- */
 
-/* The columns that all but the bar take, as it is. */
+/* The columns that all but the bar take, as it is; ret_over: what a long name has more
+ * than is fair, which is not in it. */
 static unsigned
-measure(struct printing *p)
+measure(struct printing *p, unsigned *ret_over)
 {
     unsigned sum = 0;
     put_rows(p);
@@ -181,22 +183,26 @@ measure(struct printing *p)
         unsigned title = (unsigned)strlen(p->columns[i].title);
         sum += (p->table.width[i] > title ? p->table.width[i] : title) + GAP;
     }
+    *ret_over = p->table.width[0] > FAIR ? p->table.width[0] - FAIR : 0;
     buf_clear(&p->table.text);
     buf_clear(&p->table.cells);
     memset(p->table.width, 0, sizeof(p->table.width));
-    return sum;
+    return sum - *ret_over;
 }
 
+/* Of what is left a long name and the bar have half each at least. */
 static void
 fit(struct printing *p)
 {
-    unsigned took = measure(p);
+    unsigned over, took = measure(p, &over);
     if (took + BAR_MIN > p->table.cols) {
         p->is_short = true;
-        took = measure(p);
+        took = measure(p, &over);
     }
     unsigned left = took < p->table.cols ? p->table.cols - took : 0;
-    p->bar = left < BAR_MIN ? 0 : left > BAR_MAX ? BAR_MAX : left;
+    unsigned bar = left - (over < left / 2 ? over : left / 2);
+    bar = bar < BAR_MIN && left >= BAR_MIN ? BAR_MIN : bar;
+    p->bar = bar < BAR_MIN ? 0 : bar > BAR_MAX ? BAR_MAX : bar;
 }
 
 /* Bars are of the costs where all are known. */
