@@ -28,6 +28,45 @@ turn_prices_release(struct turn_prices *p)
     buf_release(&p->list);
 }
 
+/* -- a model's name -- */
+
+static bool
+is_letters(struct view v)
+{
+    for (size_t i = 0; i < v.n; i++) {
+        uint8_t c = ascii_fold(v.p[i]);
+        if ((c < 'a' || c > 'z') && c != '-')
+            return false;
+    }
+    return v.n > 0;
+}
+
+/* Without who provides it: what stands before the last '/', and words without a digit
+ * before a '.'. */
+static struct view
+model_itself(struct view name)
+{
+    for (size_t i = name.n; i-- > 0;)
+        if (name.p[i] == '/') {
+            name = (struct view){ name.p + i + 1, name.n - i - 1 };
+            break;
+        }
+    for (;;) {
+        const uint8_t *dot = name.n ? memchr(name.p, '.', name.n) : NULL;
+        size_t n = dot ? (size_t)(dot - name.p) : 0;
+        if (!dot || !is_letters((struct view){ name.p, n }))
+            return name;
+        name = (struct view){ dot + 1, name.n - n - 1 };
+    }
+}
+
+/* '.' is as good as '-': both are written between the numbers of a version. */
+static uint8_t
+fold(uint8_t c)
+{
+    return c == '.' ? '-' : ascii_fold(c);
+}
+
 /* -- a line -- */
 
 struct place {
@@ -88,13 +127,6 @@ take_price(struct view word, uint64_t *ret, const struct place *at)
     return 0;
 }
 
-/* '.' is as good as '-': both are written between the numbers of a version. */
-static uint8_t
-fold(uint8_t c)
-{
-    return c == '.' ? '-' : ascii_fold(c);
-}
-
 /* 1: a price; 0: nothing. */
 static int
 take_line(struct view line, struct price *ret, const struct place *at)
@@ -151,37 +183,7 @@ turn_prices_add(struct turn_prices *p, struct view text, const char *name,
     return r;
 }
 
-/* -- a model -- */
-
-static bool
-is_letters(struct view v)
-{
-    for (size_t i = 0; i < v.n; i++) {
-        uint8_t c = ascii_fold(v.p[i]);
-        if ((c < 'a' || c > 'z') && c != '-')
-            return false;
-    }
-    return v.n > 0;
-}
-
-/* Without who provides it: what stands before the last '/', and words without a digit
- * before a '.'. */
-static struct view
-model_itself(struct view name)
-{
-    for (size_t i = name.n; i-- > 0;)
-        if (name.p[i] == '/') {
-            name = (struct view){ name.p + i + 1, name.n - i - 1 };
-            break;
-        }
-    for (;;) {
-        const uint8_t *dot = name.n ? memchr(name.p, '.', name.n) : NULL;
-        size_t n = dot ? (size_t)(dot - name.p) : 0;
-        if (!dot || !is_letters((struct view){ name.p, n }))
-            return name;
-        name = (struct view){ dot + 1, name.n - n - 1 };
-    }
-}
+/* -- which fits -- */
 
 static bool
 is_end(struct view name, size_t at)
