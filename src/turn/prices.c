@@ -107,11 +107,13 @@ take_word(struct view *line)
     return word;
 }
 
+/* Nothing of it would be cut off; an exponent is nothing that a price has. */
 static bool
-has_too_many_places(struct view word)
+is_exact(struct view word)
 {
     const uint8_t *point = memchr(word.p, '.', word.n);
-    return point && (size_t)(word.p + word.n - point) > PLACES + 1;
+    return !memchr(word.p, 'e', word.n) && !memchr(word.p, 'E', word.n) &&
+           (!point || (size_t)(word.p + word.n - point) <= PLACES + 1);
 }
 
 static int
@@ -121,8 +123,7 @@ take_price(struct view word, uint64_t *ret, const struct place *at)
         *ret = TURN_UNKNOWN;
         return 0;
     }
-    if (!word.n || has_too_many_places(word) ||
-        num_parse_decimal(word, PLACES, PRICE_MAX, ret) < 0)
+    if (!word.n || !is_exact(word) || num_parse_decimal(word, PLACES, PRICE_MAX, ret) < 0)
         return bad(at, "no price in dollars for a million tokens", word);
     return 0;
 }
@@ -134,9 +135,11 @@ take_line(struct view line, struct price *ret, const struct place *at)
     const uint8_t *remark = line.n ? memchr(line.p, '#', line.n) : NULL;
     if (remark)
         line.n = (size_t)(remark - line.p);
-    struct view name = take_word(&line), whole = name;
-    if (!name.n)
+    struct view whole = take_word(&line), name = model_itself(whole);
+    if (!whole.n)
         return 0;
+    if (!name.n)
+        return bad(at, "no name of a model", whole);
     if (name.n > TURN_PRICE_NAME_MAX)
         return bad(at, "too long a name", name);
     *ret = (struct price){ .n = name.n };
@@ -168,9 +171,12 @@ int
 turn_prices_add(struct turn_prices *p, struct view text, const char *name,
                 struct err *err)
 {
+    static const uint8_t mark[] = { 0xef, 0xbb, 0xbf }; /* of UTF-8 */
     struct place at = { .name = name, .err = err };
     size_t had = p->list.n;
     int r = 0;
+    if (text.n >= sizeof(mark) && !memcmp(text.p, mark, sizeof(mark)))
+        text = (struct view){ text.p + sizeof(mark), text.n - sizeof(mark) };
     while (!r && text.n) {
         const uint8_t *end = memchr(text.p, '\n', text.n);
         size_t n = end ? (size_t)(end - text.p) : text.n, step = n + (end != NULL);

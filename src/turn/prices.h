@@ -10,8 +10,9 @@
  *
  * The longest beginning that fits is taken, and of equal ones the last. It fits where the
  * name ends behind it or goes on with one of - @ [ :, whoever provides the model
- * ("anthropic/claude-…", "us.anthropic.claude-…"). Costs are whole picodollars (10^-12):
- * a dollar for a million tokens is a million of them for one, and nothing is rounded.
+ * ("anthropic/claude-…", "us.anthropic.claude-…"), in the list or in the name. Costs are
+ * whole picodollars (10^-12): a dollar for a million tokens is a million of them for one,
+ * so that prices have six places, and nothing is rounded.
  */
 #ifndef TURN_PRICES_H
 #define TURN_PRICES_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A list of prices is taken, or refused with the line that is wrong; a model's name then
- * costs something or is not known. The first line of the input is that name. */
+ * costs something or is not known. The first line of the input is that name, which fits
+ * a line of itself. */
 #include "fuzz/fuzz.h"
 #include "turn/prices.h"
 
@@ -30,6 +31,24 @@ check_costs(const struct turn_prices *p, struct view model)
     }
 }
 
+/* A line that begins with a model's name is one of that model. */
+static void
+check_name(struct view model)
+{
+    struct turn_prices p = { 0 };
+    AUTO(buf) text = { 0 };
+    const struct turn_usage one = { 1, 0, 0, 0 };
+    for (size_t i = 0; i < model.n; i++)
+        if (model.p[i] <= ' ' || model.p[i] == '#' || model.p[i] == 0xef)
+            return;
+    buf_append(&text, model.p, model.n);
+    buf_puts(&text, " 1 1 1 1");
+    if (model.n &&
+        turn_prices_add(&p, (struct view){ text.p, text.n }, "list", NULL) == 0)
+        CHECK(turn_prices_cost(&p, model, one) == 1000000);
+    turn_prices_release(&p);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -48,6 +67,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_message(&err, lines);
     }
     check_costs(&p, model);
+    check_name(model);
     turn_prices_release(&p);
     return 0;
 }

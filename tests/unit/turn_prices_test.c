@@ -80,6 +80,29 @@ who_provides_a_model_does_not_matter(void **state)
 }
 
 static void
+names_in_a_list_may_have_it_too(void **state)
+{
+    (void)state;
+    static const char *const all[] = {
+        "claude-opus-4-5",
+        "anthropic/claude-opus-4.5",
+        "us.anthropic.claude-opus-4-5-20251101-v1:0",
+        "arn:aws:bedrock:eu-central-1:123456789012:inference-profile/"
+        "eu.anthropic.claude-opus-4-5-20251101-v1:0",
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct turn_prices p = { 0 };
+        AUTO(buf) text = { 0 };
+        add(&p, "claude-opus-4-5 3 1 1 1\n");
+        buf_printf(&text, "\xef\xbb\xbf%s 7 1 1 1\r\n", all[i]);
+        add(&p, buf_str(&text));
+        assert_int_equal(price_of(&p, all[i]), 7);
+        assert_int_equal(price_of(&p, "claude-opus-4-5-20251101-v1:0"), 7);
+        turn_prices_release(&p);
+    }
+}
+
+static void
 what_comes_later_stands_over_what_came_before(void **state)
 {
     (void)state;
@@ -136,8 +159,11 @@ a_bad_line_is_told_with_its_number_and_nothing_is_added(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "b",          "b 1 2 3",     "b 1 2 3 4 5", "b -1 2 3 4",        "b 1 2 3 x",
-        "b 1 2 3 $4", "b 1 2 3 1e9", "b 1 2 3 nan", "b 1 2 3 0.0000001", "b 1 2 3 0x1",
+        "b",           "b 1 2 3",      "b 1 2 3 4 5",
+        "b -1 2 3 4",  "b 1 2 3 x",    "b 1 2 3 $4",
+        "b 1 2 3 1e9", "b 1 2 3 nan",  "b 1 2 3 0.0000001",
+        "b 1 2 3 0x1", "b 1 2 3 1e-9", "b 1 2 3 1E2",
+        "b/ 1 2 3 4",  "b. 1 2 3 4",
     };
     struct turn_prices p = { 0 };
     add(&p, "a 1 1 1 1\n");
@@ -211,6 +237,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_longest_name_that_ends_where_one_may_end_is_taken),
         cmocka_unit_test(who_provides_a_model_does_not_matter),
+        cmocka_unit_test(names_in_a_list_may_have_it_too),
         cmocka_unit_test(what_comes_later_stands_over_what_came_before),
         cmocka_unit_test(costs_are_exact),
         cmocka_unit_test(a_price_that_there_is_not_matters_where_there_are_tokens),
