@@ -199,9 +199,27 @@ is_end(struct view name, size_t at)
 }
 
 static bool
+is_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* "claude-opus-4" of "claude-opus-4-5": another version. Dates have more digits. */
+static bool
+is_within_version(struct view name, size_t at)
+{
+    size_t n = 0;
+    if (at == name.n || name.p[at] != '-' || !is_digit(name.p[at - 1]))
+        return false;
+    while (at + 1 + n < name.n && is_digit(name.p[at + 1 + n]))
+        n++;
+    return n > 0 && n < 3 && is_end(name, at + 1 + n);
+}
+
+static bool
 fits(const struct price *price, struct view name)
 {
-    if (price->n > name.n || !is_end(name, price->n))
+    if (price->n > name.n || !is_end(name, price->n) || is_within_version(name, price->n))
         return false;
     for (size_t i = 0; i < price->n; i++)
         if (price->name[i] != fold(name.p[i]))

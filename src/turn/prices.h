@@ -9,8 +9,9 @@
  *     claude-opus-4-5   5  25  6.25  0.50
  *
  * The longest beginning that fits is taken, and of equal ones the last. It fits where the
- * name ends behind it or goes on with one of - @ [ :, whoever provides the model
- * ("anthropic/claude-…", "us.anthropic.claude-…"), in the list or in the name. Costs are
+ * name ends behind it or goes on with one of - @ [ :, but not within a version ("opus-4"
+ * of "opus-4-5"), whoever provides the model ("anthropic/claude-…",
+ * "us.anthropic.claude-…"), in the list or in the name. Costs are
  * whole picodollars (10^-12): a dollar for a million tokens is a million of them for one,
  * so that prices have six places, and nothing is rounded.
  */

@@ -63,6 +63,29 @@ the_longest_name_that_ends_where_one_may_end_is_taken(void **state)
 }
 
 static void
+a_version_is_not_cut(void **state)
+{
+    (void)state;
+    struct turn_prices p = { 0 };
+    add(&p, "claude-opus-4 3 1 1 1\ngpt-5 1 1 1 1\nmy 2 1 1 1\ngemini-2.0-flash 4 1 1 1");
+    assert_int_equal(price_of(&p, "claude-opus-4"), 3);
+    assert_int_equal(price_of(&p, "claude-opus-4-20250514"), 3);
+    assert_int_equal(price_of(&p, "claude-opus-4@20250514"), 3);
+    assert_int_equal(price_of(&p, "claude-opus-4:thinking"), 3);
+    assert_int_equal(price_of(&p, "claude-opus-4-latest"), 3);
+    assert_int_equal(price_of(&p, "claude-opus-4-5"), -1);
+    assert_int_equal(price_of(&p, "claude-opus-4.5"), -1);
+    assert_int_equal(price_of(&p, "claude-opus-4-5-20251101"), -1);
+    assert_int_equal(price_of(&p, "claude-opus-4-10@20251101"), -1);
+    assert_int_equal(price_of(&p, "gpt-5-2025-08-07"), 1);
+    assert_int_equal(price_of(&p, "gpt-5-2"), -1);
+    assert_int_equal(price_of(&p, "gpt-5-4b"), 1);
+    assert_int_equal(price_of(&p, "my-2-model"), 2);
+    assert_int_equal(price_of(&p, "gemini-2.0-flash-001"), 4);
+    turn_prices_release(&p);
+}
+
+static void
 who_provides_a_model_does_not_matter(void **state)
 {
     (void)state;
@@ -236,6 +259,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_longest_name_that_ends_where_one_may_end_is_taken),
+        cmocka_unit_test(a_version_is_not_cut),
         cmocka_unit_test(who_provides_a_model_does_not_matter),
         cmocka_unit_test(names_in_a_list_may_have_it_too),
         cmocka_unit_test(what_comes_later_stands_over_what_came_before),
