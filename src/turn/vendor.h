@@ -3,7 +3,8 @@
  * vendor.h -- usage as the vendor of an agent counts it.
  *
  * Pure. What we keep has each token once: input_tokens are those that were neither read
- * from a cache nor written to one. Others count them in.
+ * from a cache nor written to one. Others count them in. Where more came from a cache
+ * than went in at all it was not in it: decoders leave both, and here is their sum.
  */
 #ifndef TURN_VENDOR_H
 #define TURN_VENDOR_H

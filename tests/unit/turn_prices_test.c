@@ -299,6 +299,8 @@ vendors_get_the_numbers_that_they_told(void **state)
     assert_vendor(NULL, (struct turn_usage){ NONE, 1, NONE, NONE },
                   "input_tokens=-1 output_tokens=1 cache_creation_input_tokens=-1 "
                   "cache_read_input_tokens=-1 ");
+    assert_vendor("codex", (struct turn_usage){ 100, 1, NONE, 300 }, /* side by side */
+                  "input_tokens=400 cached_input_tokens=300 output_tokens=1 ");
     assert_vendor("codex", (struct turn_usage){ 5, 1, NONE, NONE },
                   "input_tokens=5 cached_input_tokens=-1 output_tokens=1 ");
 }
