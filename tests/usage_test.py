@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.on_pty import OnPty
+from support.processes import wait_for, with_home
 from support.real_runs import Runs
 from support.tap import run, test
 
@@ -384,10 +385,24 @@ def what_is_not_indexed_is_told():
         three(a)
         done = a.run("usage", "--json")
         assert json.loads(done.stdout)["rows"] == []
-        assert "1 session is not indexed yet" in done.stderr.decode(), done.stderr
+        assert "1 session is not indexed yet, and was not counted; 'ahr index --all' does that" in \
+            done.stderr.decode(), done.stderr
         assert "ahr index" in a.fails(3, "usage", "three")
         assert a.run("usage", "--json", "three", env={"AHR_UPKEEP": "auto"}).returncode == 0
         assert a.total() == (350, 23, 20, 30)
+
+
+@test
+def what_is_not_indexed_is_being_indexed():
+    with Used(AHR) as a:
+        three(a)
+        a.stream("four", begin(), said(unique(4), told(1, 2, 3, 4), stop="end_turn"))
+        told_of = a.run("usage", env={"AHR_UPKEEP": "auto"}).stderr.decode()
+        assert "2 sessions are not indexed yet, and were not counted; that is being done now: ask again" in told_of, \
+            told_of
+        wait_for(lambda: not with_home(a.env["HOME"]), "it does not end")
+        assert a.used(index=False)["total"]["calls"] == 4
+        assert not a.run("usage").stderr
 
 
 def on_terminal(a, cols, *args):

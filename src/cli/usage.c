@@ -15,6 +15,7 @@
 #include "cli/when.h"
 #include "library/catch_up.h"
 #include "library/recover.h"
+#include "library/tend.h"
 #include "session/home.h"
 
 enum {
@@ -223,14 +224,14 @@ print(struct run *r, struct err *err)
 }
 
 static void
-tell_count(const struct run *r, uint64_t n, const char *state)
+tell_count(const struct run *r, uint64_t n, const char *state, const char *more)
 {
     AUTO(buf) text = { 0 };
     if (!n)
         return;
     cli_count(&text, n, "session");
-    cli_say(r->self, "%s %s %s, and %s not counted", buf_str(&text),
-            n == 1 ? "is" : "are", state, n == 1 ? "was" : "were");
+    cli_say(r->self, "%s %s %s, and %s not counted%s", buf_str(&text),
+            n == 1 ? "is" : "are", state, n == 1 ? "was" : "were", more);
 }
 
 static void
@@ -244,7 +245,17 @@ tell_repeats(const struct run *r)
             buf_str(&text), r->repeats == 1 ? "is" : "are", r->repeats == 1 ? "s" : "");
 }
 
-/* What is not in it yet is told, and then seen to. */
+/* What is not in it yet is seen to; how it comes to be there is told. */
+static const char *
+index_later(struct run *r)
+{
+    bool is_begun = r->args->upkeep != CLI_UPKEEP_OFF &&
+                    library_tend(buf_str(&r->home), &r->listed) > 0;
+    return is_begun                    ? "; that is being done now: ask again"
+           : r->listed.interrupted > 0 ? "; 'ahr recover --all' does that"
+                                       : "; 'ahr index --all' does that";
+}
+
 static void
 tend(struct run *r)
 {
@@ -256,9 +267,9 @@ tend(struct run *r)
     }
     if (library_interrupted(&interrupted, &r->live, &ignored) >= 0)
         r->listed.interrupted = interrupted.n / (SESSION_ID_LEN + 1);
-    tell_count(r, r->listed.unindexed + r->listed.interrupted, "not indexed yet");
-    tell_count(r, r->live, "being recorded");
-    cli_tend(r->args->upkeep, buf_str(&r->home), &r->listed);
+    tell_count(r, r->listed.unindexed + r->listed.interrupted, "not indexed yet",
+               index_later(r));
+    tell_count(r, r->live, "being recorded", "");
 }
 
 static int
