@@ -19,10 +19,12 @@ take_line(struct view object, struct codex_line *l)
     const struct turn_field wanted[] = { { "type", &l->type },
                                          { "timestamp", &l->timestamp },
                                          { "payload", &l->payload } };
-    const struct turn_field of_payload[] = { { "type", &l->kind } };
+    const struct turn_field of_payload[] = { { "type", &l->kind },
+                                             { "turn_id", &l->turn_id },
+                                             { "call_id", &l->call_id } };
     (void)turn_known_fields(object, wanted, 3);
     if (l->payload.n && l->payload.p[0] == '{') {
-        (void)turn_known_fields(l->payload, of_payload, 1);
+        (void)turn_known_fields(l->payload, of_payload, 3);
         return true;
     }
     return false;
@@ -268,15 +270,18 @@ learn(struct turn_history *h, const struct codex_line *l)
 {
     struct turn_history_facts *f = &h->facts;
     struct view id = { 0 }, cwd = { 0 }, version = { 0 }, git = { 0 }, branch = { 0 },
-                model = { 0 };
+                model = { 0 }, parent = { 0 }, fork = { 0 };
     const struct turn_field wanted[] = { { "id", &id },
                                          { "cwd", &cwd },
                                          { "cli_version", &version },
                                          { "git", &git },
-                                         { "model", &model } };
+                                         { "model", &model },
+                                         { "forked_from_id", &fork },
+                                         { "parent_thread_id", &parent } };
     const struct turn_field of_git[] = { { "branch", &branch } };
-    (void)turn_known_fields(l->payload.n ? l->payload : l->object, wanted, 5);
+    (void)turn_known_fields(l->payload.n ? l->payload : l->object, wanted, 7);
     (void)turn_known_fields(git, of_git, 1);
+    codex_note_thread(h, id, turn_is_there(parent) || turn_is_there(fork));
     bool is_news = !f->id.n && history_learn(h, &f->id, id);
     is_news |= history_learn(h, &f->cwd, cwd);
     is_news |= history_learn(h, &f->model, model);
@@ -291,6 +296,7 @@ decode(struct turn_history *h, struct view object)
     struct codex_line l;
     bool has_payload = take_line(object, &l);
     history_set_time(h, l.timestamp);
+    codex_note_place(h, &l);
     if (turn_is(l.type, "response_item"))
         return response(h, &l, l.kind, l.payload);
     if (turn_is(l.type, "event_msg"))

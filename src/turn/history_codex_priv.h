@@ -7,7 +7,7 @@
 
 struct codex_line {
     struct view type, timestamp, payload, object;
-    struct view kind; /* of the payload */
+    struct view kind, turn_id, call_id; /* of the payload */
 };
 
 /* Who tells a text: what one has told, the other tells once more. */
@@ -36,6 +36,10 @@ int codex_item(struct turn_history *h, const struct codex_line *l, struct view o
 
 /* -- history_codex_usage.c -- */
 
+/* Of every line: which turn it is, which call. */
+void codex_note_place(struct turn_history *h, const struct codex_line *l);
+/* A thread that is named at the top; is_fork: it goes on from another. */
+void codex_note_thread(struct turn_history *h, struct view id, bool is_fork);
 /* One answer of the model's, by its id. */
 int codex_record(struct turn_history *h, struct view payload);
 /* What the thread has used so far. */

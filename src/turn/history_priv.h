@@ -8,6 +8,8 @@
 #include "turn/history.h"
 #include "turn/history_tree_priv.h"
 
+enum { HISTORY_AWAITED_MAX = 64, HISTORY_PLACES = 3 };
+
 struct turn_history {
     struct turn_history_options opt;
     const struct turn_history_format *format;
@@ -21,6 +23,11 @@ struct turn_history {
      * line may go back. */
     struct buf told, marks;
     uint64_t totals[TURN_USAGE_FIELDS]; /* the last that were told, where a format sums */
+    /* history_codex_usage.c: hashes of what records have told, and a count will tell
+     * again; of the turn, the call and the thread at hand; it goes on from another. */
+    struct buf awaited;
+    uint64_t place[HISTORY_PLACES];
+    bool is_fork;
 };
 
 struct turn_history_format {

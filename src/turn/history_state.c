@@ -12,7 +12,7 @@
 
 static const struct view magic = { (const uint8_t *)"ahr history 2", 13 };
 
-enum { OWN_TEXTS = 12, OWN_NUMBERS = 9, TEXTS = OWN_TEXTS + 3 * TURN_LANES };
+enum { OWN_TEXTS = 13, OWN_NUMBERS = 12, TEXTS = OWN_TEXTS + 3 * TURN_LANES };
 
 /* Every text that lasts from line to line. */
 static void
@@ -21,8 +21,9 @@ list_texts(struct turn_history *h, struct buf *ret[TEXTS])
     struct turn_history_facts *f = &h->facts;
     struct turn_state *s = &h->s;
     struct buf *const own[OWN_TEXTS] = {
-        &f->id,    &f->cwd,     &f->version, &f->git_branch, &f->model, &f->title,
-        &s->calls, &s->message, &s->session, &s->model,      &h->told,  &h->marks,
+        &f->id,    &f->cwd,   &f->version, &f->git_branch, &f->model,
+        &f->title, &s->calls, &s->message, &s->session,    &s->model,
+        &h->told,  &h->marks, &h->awaited,
     };
     memcpy(ret, own, sizeof(own));
     ret += OWN_TEXTS;
@@ -37,9 +38,9 @@ static void
 list_numbers(struct turn_history *h, uint64_t *ret[OWN_NUMBERS])
 {
     uint64_t *const own[OWN_NUMBERS] = {
-        &h->facts.start_ns, &h->facts.last_ns,   &h->facts.events,
-        &h->s.turns,        &h->s.cost_microusd, &h->totals[0],
-        &h->totals[1],      &h->totals[2],       &h->totals[3],
+        &h->facts.start_ns,  &h->facts.last_ns, &h->facts.events, &h->s.turns,
+        &h->s.cost_microusd, &h->totals[0],     &h->totals[1],    &h->totals[2],
+        &h->totals[3],       &h->place[0],      &h->place[1],     &h->place[2],
     };
     memcpy(ret, own, sizeof(own));
 }
@@ -65,6 +66,7 @@ turn_history_save(const struct turn_history *h, struct buf *out)
         parts_put(out, (struct view){ texts[i]->p, texts[i]->n });
     parts_put_u64(out, h->s.has_spoken);
     parts_put_u64(out, h->is_stream);
+    parts_put_u64(out, h->is_fork);
     return turn_tree_save(&h->tree, out);
 }
 
@@ -112,6 +114,7 @@ is_sound(const struct turn_history *h)
     }
     return h->told.n % size == 0 && h->told.n / size <= HISTORY_TOLD_MAX &&
            h->marks.n % size == 0 && h->marks.n / size <= HISTORY_MARKS_MAX &&
+           h->awaited.n % size == 0 && h->awaited.n / size <= HISTORY_AWAITED_MAX &&
            h->facts.start_ns <= h->facts.last_ns && turn_calls_are_sound(&h->s);
 }
 
@@ -119,7 +122,7 @@ int
 turn_history_load(struct turn_history *h, struct view saved)
 {
     struct view part, rest = saved;
-    uint64_t agent, has_spoken, is_stream;
+    uint64_t agent, has_spoken, is_stream, is_fork;
     if (!parts_take(&rest, &part) || part.n != magic.n ||
         memcmp(part.p, magic.p, magic.n) != 0 || !parts_take_u64(&rest, &agent) ||
         agent != (uint64_t)h->opt.agent || !load_numbers(h, &rest))
@@ -128,10 +131,11 @@ turn_history_load(struct turn_history *h, struct view saved)
     if (r < 0)
         return r;
     if (!parts_take_u64(&rest, &has_spoken) || !parts_take_u64(&rest, &is_stream) ||
-        !is_sound(h))
+        !parts_take_u64(&rest, &is_fork) || !is_sound(h))
         return ERR_DAMAGED;
     h->s.has_spoken = has_spoken;
     h->is_stream = is_stream;
+    h->is_fork = is_fork;
     r = turn_tree_load(&h->tree, &rest, h->facts.events);
     return r < 0 || !rest.n ? r : ERR_DAMAGED;
 }

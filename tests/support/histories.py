@@ -259,6 +259,100 @@ def codex(folder, seed=0, turns=3):
     return h
 
 
+class Thread(Codex):
+    """One whose answers are told as versions of Codex have told them; they may go on in the same thread, and it
+    may be forked. `usage` is what its own answers have used.
+
+    calls     0.98: totals, most of them twice; turns have no ids
+    turns     0.130: the same, with turns' ids; a fork copies all lines, with new times and otherwise serialised
+    records   0.166: each answer is a record, too; a fork has none of its parent's lines, but its total goes on
+    """
+
+    def __init__(self, folder, seed, form, parent=None, is_copy=False):
+        super().__init__(folder, seed)
+        self.form, self.totals, self.own, self.last = form, [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]
+        meta = {"id": self.sid, "cwd": self.cwd, "originator": "codex_exec", "cli_version": form}
+        if parent:
+            meta["forked_from_id"] = parent.sid
+            self.totals, self.last, self.own = list(parent.totals), list(parent.last), list(parent.own)
+        self.line("session_meta", meta)
+        if is_copy:
+            self.copy([line for _, line in parent.steps])
+
+    def copy(self, lines):
+        now = self.time()
+        for line in lines:
+            value = json.loads(line) | {"timestamp": now}
+            self.steps.append((self.path, json.dumps(value, sort_keys=True).encode() + b"\n"))
+
+    def counts(self, numbers):
+        keys = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
+        told = dict(zip(keys, numbers))
+        if self.form != "records":
+            del told["cache_write_input_tokens"]
+        return told | {"total_tokens": numbers[0] + numbers[3]}
+
+    def count(self):
+        self.line("event_msg", {"type": "token_count", "info": {
+            "total_token_usage": self.counts(self.totals), "last_token_usage": self.counts(self.last)}})
+
+    def answer(self, **more):
+        used = [self.rng.randint(1000, 9000), self.rng.randint(0, 500), 0, self.rng.randint(1, 900)]
+        self.last = used
+        self.totals = [a + b for a, b in zip(self.totals, used)]
+        self.use((used[0] - used[1], used[3], 0, used[1]))
+        if self.form != "records":
+            self.count()
+            return
+        self.own = [a + b for a, b in zip(self.own, used)]
+        self.line("token_usage_record", {"thread_id": self.sid, "response_id": self.id("resp_"),
+                                         "usage": self.counts(used), "thread_token_usage": self.counts(self.own)})
+        self.count()
+
+    def turn(self, answers=3):
+        turn = {"turn_id": self.id()} if self.form != "calls" else {}
+        if turn:
+            self.line("event_msg", {"type": "task_started", **turn})
+        self.line("turn_context", {**turn, "cwd": self.cwd, "model": self.model})
+        self.both("user", self.words())
+        for number in range(answers):
+            if self.form != "records":
+                self.count()  # the one before, once more
+            if number < answers - 1:
+                call = self.id("call_")
+                self.calls[call] = ("shell", None)
+                self.results.add(call)
+                self.line("response_item", {"type": "function_call", "name": "shell", "call_id": call,
+                                            "arguments": "{}"})
+                self.answer()
+                self.line("response_item", {"type": "function_call_output", "call_id": call, "output": "done"})
+            else:
+                self.both("assistant", self.words())
+                self.answer()
+        self.line("event_msg", {"type": "task_complete", **turn})
+        return self
+
+    def compact(self):
+        """The total is told once more, with nothing behind it."""
+        self.line("compacted", {"message": self.words()})
+        self.last = [0, 0, 0, 0]
+        self.count()
+        return self
+
+    def go_on_as(self, form):
+        """A newer version goes on; its records' totals begin anew."""
+        self.form, self.own = form, [0, 0, 0, 0]
+        return self
+
+    def fork(self, seed, is_copy):
+        folder = self.path.parents[3]
+        return Thread(folder, seed, self.form, self, is_copy)
+
+
+def thread(folder, seed=0, form="records"):
+    return Thread(folder, seed, form)
+
+
 def pack(path):
     """As Codex packs old ones: X.jsonl.zst, and X.jsonl is gone. None: there is no zstd here."""
     if not shutil.which("zstd"):

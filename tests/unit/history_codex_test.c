@@ -34,11 +34,6 @@
     EVENT("{\"type\":\"item_completed\",\"item\":{\"type\":\"CommandExecution\",\"id\":" \
           "\"" id "\",\"command\":[\"ls\"],\"aggregated_output\":\"" output              \
           "\",\"exit_code\":" code ",\"status\":\"" status "\"}}")
-#define TOTAL(in, cached, out)                                                        \
-    EVENT("{\"type\":\"token_count\",\"info\":{\"total_token_usage\":{\"input_"       \
-          "tokens\":" in ",\"cached_input_tokens\":" cached ",\"output_tokens\":" out \
-          "},\"last_token_usage\":{\"input_tokens\":7,\"cached_input_tokens\":0,"     \
-          "\"output_tokens\":1}}}")
 #define CALL_SHOWN(id) "tool_call id=" id " name=shell json={\"c\":1}\n"
 
 static void
@@ -48,20 +43,6 @@ assert_shown(const char *lines, const char *want)
     history_kit_begin(&k, TURN_CODEX);
     assert_int_equal(history_kit_lines(&k, text_view(lines)), 0);
     assert_string_equal(buf_str(&k.shown), want);
-    history_kit_end(&k);
-}
-
-static void
-assert_usage(const char *lines, uint64_t in, uint64_t out, uint64_t read)
-{
-    struct history_kit k;
-    history_kit_begin(&k, TURN_CODEX);
-    assert_int_equal(history_kit_lines(&k, text_view(lines)), 0);
-    struct turn_usage u = turn_totals_usage(&k.totals);
-    assert_int_equal(u.input_tokens, in);
-    assert_int_equal(u.output_tokens, out);
-    assert_int_equal(u.cache_read_tokens, read);
-    assert_false(turn_totals_is_least(&k.totals));
     history_kit_end(&k);
 }
 
@@ -344,48 +325,6 @@ calls_that_never_end_cost_a_fixed_amount(void **state)
     history_kit_end(&k);
 }
 
-/* -- usage -- */
-
-static void
-a_total_counts_by_what_it_has_grown(void **state)
-{
-    (void)state;
-    assert_usage(TOTAL("100", "40", "10") TOTAL("100", "40", "10")
-                     TOTAL("150", "60", "15"),
-                 90, 15, 60);
-    assert_usage(EVENT("{\"type\":\"token_count\",\"info\":null}") TOTAL("9", "0", "1"),
-                 9, 1, 0);
-}
-
-/* Another thread's: of what came before it only the last step is its own. */
-static void
-a_total_that_shrinks_counts_by_its_last_step(void **state)
-{
-    (void)state;
-    assert_usage(TOTAL("100", "40", "10") TOTAL("50", "0", "5") TOTAL("60", "0", "6"), 77,
-                 12, 40);
-}
-
-#define RECORD(id, in, thread)                                         \
-    LINE("token_usage_record",                                         \
-         "{\"response_id\":\"" id "\",\"usage\":{\"input_tokens\":" in \
-         ",\"output_tokens\":1}" thread "}")
-#define THREAD(in, out) \
-    ",\"thread_token_usage\":{\"input_tokens\":" in ",\"output_tokens\":" out "}"
-
-static void
-a_record_and_the_count_of_it_are_one(void **state)
-{
-    (void)state;
-    assert_usage(RECORD("r1", "30", THREAD("30", "1")) TOTAL("30", "0", "1")
-                     RECORD("r2", "40", THREAD("70", "2")) TOTAL("70", "0", "2"),
-                 70, 2, 0);
-    assert_usage(TOTAL("30", "0", "1") RECORD("r1", "30", THREAD("30", "1")), 30, 1, 0);
-    assert_usage(RECORD("r1", "30", "") TOTAL("30", "0", "1") RECORD("r2", "5", "")
-                     TOTAL("35", "0", "2"),
-                 35, 2, 0);
-}
-
 /* -- turns -- */
 
 static void
@@ -471,9 +410,6 @@ main(void)
         cmocka_unit_test(a_patch_is_a_call_whose_arguments_are_a_string),
         cmocka_unit_test(a_tool_of_a_server_tells_why_it_failed),
         cmocka_unit_test(calls_that_never_end_cost_a_fixed_amount),
-        cmocka_unit_test(a_total_counts_by_what_it_has_grown),
-        cmocka_unit_test(a_total_that_shrinks_counts_by_its_last_step),
-        cmocka_unit_test(a_record_and_the_count_of_it_are_one),
         cmocka_unit_test(turns_that_are_rolled_back_are_left),
         cmocka_unit_test(ends_of_turns_and_what_is_not_known_are_told),
         cmocka_unit_test(a_fork_has_its_own_id),
