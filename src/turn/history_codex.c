@@ -73,8 +73,27 @@ is_mine(struct view object)
 
 /* -- texts -- */
 
+static bool
+begins(struct view text, const char *with)
+{
+    size_t n = strlen(with);
+    return text.n >= n && !memcmp(text.p, with, n);
+}
+
+/* "<image name=[Image #1]>" and "</image>" stand around an image, which is left out. */
+static bool
+is_frame(struct view raw)
+{
+    if (!begins(raw, "\"<image") && !begins(raw, "\"</image"))
+        return false;
+    struct view text = { raw.p + 1, raw.n - 2 };
+    size_t name = text.p[1] == '/' ? 7 : 6;
+    bool is_named = text.n > name && (text.p[name] == ' ' || text.p[name] == '>');
+    return is_named && memchr(text.p, '>', text.n) == text.p + text.n - 1;
+}
+
 int
-codex_join_texts(struct view content, struct buf *out)
+codex_join_texts(struct view content, bool is_sent, struct buf *out)
 {
     buf_clear(out);
     if (content.n && content.p[0] == '"')
@@ -83,6 +102,8 @@ codex_join_texts(struct view content, struct buf *out)
         struct view text = { 0 };
         const struct turn_field wanted[] = { { "text", &text } };
         (void)turn_known_fields(part, wanted, 1);
+        if (is_sent && is_frame(text))
+            continue;
         if (text.n && out->n)
             (void)buf_puts(out, "\n");
         (void)turn_str(text, out);
@@ -90,40 +111,84 @@ codex_join_texts(struct view content, struct buf *out)
     return out->failed;
 }
 
-bool
-codex_is_wrapping(struct view text)
+/* A tag of what a program puts there; with: "<" or "</". */
+static bool
+is_tag(struct view text, const char *with)
 {
-    static const char *const begins[] = {
-        "<environment_context>", "<user_instructions>",
-        "<permissions",          "<skills",
-        "# AGENTS.md",           "<turn_aborted>",
-        "<user_shell_command>",  "<app-context>",
-        "<collaboration_mode>",
+    static const char *const names[] = {
+        "environment_context",   "user_instructions",
+        "permissions",           "skill",
+        "turn_aborted",          "user_shell_command",
+        "app-context",           "collaboration_mode",
+        "subagent_notification",
     };
-    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-        size_t n = strlen(begins[i]);
-        if (text.n >= n && !memcmp(text.p, begins[i], n))
+    if (!begins(text, with))
+        return false;
+    text = (struct view){ text.p + strlen(with), text.n - strlen(with) };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (begins(text, names[i]))
             return true;
-    }
     return false;
+}
+
+/* What a program has put before the user's own words; these may begin with the same. */
+static bool
+is_wrapping(struct view text)
+{
+    if (begins(text, "# AGENTS.md instructions for "))
+        return true;
+    while (text.n && strchr(" \t\r\n", text.p[text.n - 1]))
+        text.n--;
+    if (!is_tag(text, "<") || text.p[text.n - 1] != '>')
+        return false;
+    size_t last = text.n - 1;
+    while (text.p[last] != '<')
+        last--;
+    return is_tag((struct view){ text.p + last, text.n - last }, "</");
+}
+
+/* What was told is remembered by its text, or where it has an id by both: one of the two
+ * sides may leave a part of the text out. */
+enum { WITH_ID = 64, BY_ID = 128 };
+
+static int
+remember_text(struct turn_history *h, uint64_t seed, struct view text, struct view id)
+{
+    if (!id.n)
+        return history_remember(h, history_hash(seed, text));
+    int r = history_remember(h, history_hash(seed + WITH_ID, text));
+    return r < 0 ? r : history_remember(h, history_hash(seed + BY_ID, id));
+}
+
+static bool
+take_text_back(struct turn_history *h, uint64_t seed, struct view text, struct view id)
+{
+    uint64_t with_id = history_hash(seed + WITH_ID, text);
+    if (id.n && history_take_back(h, history_hash(seed + BY_ID, id))) {
+        (void)history_take_back(h, with_id);
+        return true;
+    }
+    return history_take_back(h, history_hash(seed, text)) ||
+           (!id.n && history_take_back(h, with_id));
 }
 
 int
 codex_tell_text(struct turn_history *h, enum turn_type type, bool is_user,
-                struct view text, struct view id, enum codex_source source)
+                struct view text, struct view raw_id, enum codex_source source)
 {
+    enum codex_source other = source == FROM_MODEL ? FROM_EVENTS : FROM_MODEL;
     uint64_t seed = (uint64_t)type * 8 + is_user * 4;
-    uint64_t mine = history_hash(seed + source, text);
-    uint64_t others = history_hash(
-        seed + (source == FROM_MODEL ? FROM_EVENTS : FROM_MODEL), text);
-    if (!text.n || history_take_back(h, others))
+    struct view id = turn_text(raw_id, &h->s.text[1]);
+    /* A user's has two, and a thought's is that of all its parts. */
+    struct view shared = type == TURN_TEXT && !is_user ? id : (struct view){ 0 };
+    if (!text.n || take_text_back(h, seed + other, text, shared))
         return 0;
-    int r = history_remember(h, mine);
+    int r = remember_text(h, seed + source, text, shared);
     if (!r && is_user)
         r = history_mark(h);
     struct turn_event e = turn_event(type);
     e.is_user = is_user;
-    e.id = turn_text(id, &h->s.text[1]);
+    e.id = id;
     e.text = text;
     return r < 0 ? r : history_tell(h, &e);
 }
@@ -137,13 +202,15 @@ message(struct turn_history *h, const struct codex_line *l, struct view payload)
                                          { "id", &id } };
     (void)turn_known_fields(payload, wanted, 3);
     struct buf *out = &h->s.text[0];
-    int r = codex_join_texts(content, out);
-    struct view text = { out->p, out->n };
     bool is_user = turn_is(role, "user");
+    int r = codex_join_texts(content, is_user, out);
+    if (is_user && !r && !out->n)
+        r = codex_join_texts(content, false, out); /* an image alone is a turn, too */
+    struct view text = { out->p, out->n };
     if (r < 0)
         return r;
     if (!text.n || (!is_user && !turn_is(role, "assistant")) ||
-        (is_user && codex_is_wrapping(text)))
+        (is_user && is_wrapping(text)))
         return history_other(h, l->type, role, l->object);
     return codex_tell_text(h, TURN_TEXT, is_user, text, id, FROM_MODEL);
 }
@@ -204,15 +271,6 @@ roll_back(struct turn_history *h, const struct codex_line *l)
 }
 
 static int
-say(struct turn_history *h, const struct codex_line *l, struct view text)
-{
-    bool is_user = turn_is(l->kind, "user_message");
-    if (is_user && codex_is_wrapping(text))
-        return history_other(h, l->type, l->kind, l->object);
-    return codex_tell_text(h, TURN_TEXT, is_user, text, (struct view){ 0 }, FROM_EVENTS);
-}
-
-static int
 event(struct turn_history *h, const struct codex_line *l)
 {
     struct view text = { 0 }, its_item = { 0 };
@@ -232,7 +290,8 @@ event(struct turn_history *h, const struct codex_line *l)
         return roll_back(h, l);
     struct view said = turn_text(text, &h->s.text[0]);
     if (turn_is(l->kind, "user_message") || turn_is(l->kind, "agent_message"))
-        return say(h, l, said);
+        return codex_tell_text(h, TURN_TEXT, turn_is(l->kind, "user_message"), said,
+                               (struct view){ 0 }, FROM_EVENTS);
     if (turn_is(l->kind, "agent_reasoning") ||
         turn_is(l->kind, "agent_reasoning_raw_content"))
         return codex_tell_text(h, TURN_THINKING, false, said, (struct view){ 0 },

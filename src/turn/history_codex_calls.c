@@ -112,7 +112,7 @@ output_text(struct view output, struct buf *out, bool *ret_failed)
         *ret_failed = success.n == 5 && !memcmp(success.p, "false", 5);
         output = content;
     }
-    return codex_join_texts(output, out);
+    return codex_join_texts(output, false, out);
 }
 
 int
@@ -235,11 +235,11 @@ codex_item(struct turn_history *h, const struct codex_line *l, struct view objec
         return thought < 0 ? thought : codex_think(h, i.raw, i.id, FROM_EVENTS);
     }
     struct buf *out = &h->s.text[0];
-    int r = codex_join_texts(i.content.n ? i.content : i.text, out);
+    int r = codex_join_texts(i.content.n ? i.content : i.text, false, out);
     struct view text = { out->p, out->n };
     if (r < 0)
         return r;
-    if ((is_user && !codex_is_wrapping(text)) || turn_is(i.type, "AgentMessage"))
+    if (is_user || turn_is(i.type, "AgentMessage"))
         return codex_tell_text(h, TURN_TEXT, is_user, text, i.id, FROM_EVENTS);
     return history_other(h, l->kind, i.type, l->object);
 }

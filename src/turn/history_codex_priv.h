@@ -18,12 +18,11 @@ bool codex_is_word(struct view raw, const char *const *words);
 
 /* -- texts -- */
 
-/* The texts of a message's parts, each on lines of its own. */
-int codex_join_texts(struct view content, struct buf *out);
-/* What a program has put before the user's own words. */
-bool codex_is_wrapping(struct view text);
+/* The texts of a message's parts, each on lines of its own; is_sent: what was sent for
+ * the user, without what a program has put around images. */
+int codex_join_texts(struct view content, bool is_sent, struct buf *out);
 int codex_tell_text(struct turn_history *h, enum turn_type type, bool is_user,
-                    struct view text, struct view id, enum codex_source source);
+                    struct view text, struct view raw_id, enum codex_source source);
 /* Each part for itself: the events tell them so. */
 int codex_think(struct turn_history *h, struct view parts, struct view id,
                 enum codex_source source);
