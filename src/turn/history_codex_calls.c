@@ -14,8 +14,9 @@
 #include "turn/history_codex_priv.h"
 #include "turn/tell_priv.h"
 
-/* Of results, by the call's id: told by the event, or by the other. */
-enum { RESULT_OF_EVENT = 0, RESULT_OF_MODEL = 1 };
+/* Of results, by the call's id: told by the event, or by the other; the event has told no
+ * more than that it failed. */
+enum { RESULT_OF_EVENT = 0, RESULT_OF_MODEL = 1, RESULT_FAILED = 4 };
 
 static int
 tell_call(struct turn_history *h, struct view id, struct view name, struct view json)
@@ -139,6 +140,7 @@ codex_result(struct turn_history *h, struct view payload)
     if (e.exit_code < 0)
         e.exit_code = exit_code_in(e.text);
     e.is_error |= e.exit_code > 0;
+    e.is_error |= history_take_back(h, history_hash(RESULT_FAILED, e.id));
     return history_tell(h, &e);
 }
 
@@ -146,7 +148,7 @@ codex_result(struct turn_history *h, struct view payload)
 
 struct item {
     struct view type, id, content, text, command, output, exit_code, status, changes;
-    struct view tool, arguments, result, error, summary, raw;
+    struct view tool, arguments, result, error, summary, raw, out, err;
 };
 
 static struct view
@@ -182,31 +184,64 @@ open_item(struct turn_history *h, const struct item *i, struct view id)
     return r;
 }
 
+static bool
+has_failed(const struct item *i)
+{
+    return turn_is(i->status, "failed") || turn_is(i->status, "declined");
+}
+
+/* What came out of it; false: the event does not say. */
+static bool
+item_text(struct turn_history *h, const struct item *i, struct view *ret)
+{
+    bool failed = has_failed(i);
+    const struct view *said[] = { &i->error, &i->output, failed ? &i->err : &i->out,
+                                  failed ? &i->out : &i->err };
+    for (size_t at = 0; at < sizeof(said) / sizeof(said[0]); at++) {
+        *ret = turn_text(*said[at], &h->s.text[2]);
+        if (ret->n)
+            return true;
+    }
+    if (turn_is_there(i->result))
+        *ret = i->result;
+    return ret->n || (i->output.n && i->output.p[0] == '"');
+}
+
+/* The call goes on being open, and what the model is told will be its result. */
+static int
+await_output(struct turn_history *h, const struct item *i, struct view id,
+             struct view name)
+{
+    int r = turn_call_open(&h->s, id, name);
+    if (!r && has_failed(i))
+        r = history_remember(h, history_hash(RESULT_FAILED, id));
+    return r;
+}
+
 static int
 tool_item(struct turn_history *h, const struct item *i)
 {
     struct turn_event e = turn_event(TURN_TOOL_RESULT);
-    struct view id = turn_text(i->id, &h->s.text[0]);
+    struct view id = turn_text(i->id, &h->s.text[0]), text;
     buf_clear(&h->s.text[3]);
     bool is_open = turn_call_close(&h->s, id, &h->s.text[3]);
     if (!is_open && history_take_back(h, history_hash(RESULT_OF_MODEL, id)))
         return 0;
     int r = is_open ? 0 : open_item(h, i, id);
+    uint64_t code = turn_u64(i->exit_code, TURN_UNKNOWN);
+    struct view name = { h->s.text[3].p, h->s.text[3].n };
+    bool has_text = item_text(h, i, &text);
+    if (is_open && !has_text && code == TURN_UNKNOWN)
+        return await_output(h, i, id, name);
     if (!r)
         r = history_remember(h, history_hash(RESULT_OF_EVENT, id));
     if (r < 0)
         return r;
-    uint64_t code = turn_u64(i->exit_code, TURN_UNKNOWN);
     e.id = id;
-    e.name = (struct view){ h->s.text[3].p, h->s.text[3].n };
+    e.name = name;
     e.exit_code = code <= INT_MAX ? (int)code : -1;
-    e.is_error = turn_is(i->status, "failed") || turn_is(i->status, "declined") ||
-                 e.exit_code > 0;
-    struct view said = i->error.n > 2 && i->error.p[0] == '"' ? i->error : i->output;
-    if (said.n)
-        e.text = turn_text(said, &h->s.text[2]);
-    else
-        e.text = i->result.n ? i->result : turn_text(i->status, &h->s.text[2]);
+    e.is_error = has_failed(i) || e.exit_code > 0;
+    e.text = has_text ? text : turn_text(i->status, &h->s.text[2]);
     return history_tell(h, &e);
 }
 
@@ -222,6 +257,7 @@ codex_item(struct turn_history *h, const struct codex_line *l, struct view objec
         { "changes", &i.changes },     { "tool", &i.tool },
         { "arguments", &i.arguments }, { "result", &i.result },
         { "error", &i.error },         { "summary_text", &i.summary },
+        { "stdout", &i.out },          { "stderr", &i.err },
         { "raw_content", &i.raw },
     };
     static const char *const tools[] = { "CommandExecution", "FileChange", "McpToolCall",

@@ -358,22 +358,54 @@ an_exit_code_is_one_where_one_stands(void **state)
     }
 }
 
+#define PATCH                                                             \
+    RESPONSE("{\"type\":\"custom_tool_call\",\"call_id\":\"c\",\"name\":" \
+             "\"apply_patch\",\"input\":\"*** Begin\\n\"}")
+#define PATCHED(status, more)                                               \
+    EVENT("{\"type\":\"item_completed\",\"item\":{\"type\":\"FileChange\"," \
+          "\"id\":\"c\",\"changes\":{},\"status\":\"" status "\"" more "}}")
+#define PATCH_OUTPUT(text)                                                           \
+    RESPONSE(                                                                        \
+        "{\"type\":\"custom_tool_call_output\",\"call_id\":\"c\",\"output\":\"" text \
+        "\"}")
+#define PATCH_SHOWN "tool_call id=c name=apply_patch json=\"*** Begin\\n\"\n"
+
 static void
 a_patch_is_a_call_whose_arguments_are_a_string(void **state)
 {
     (void)state;
-    assert_shown(
-        RESPONSE("{\"type\":\"custom_tool_call\",\"call_id\":\"c\",\"name\":"
-                 "\"apply_patch\",\"input\":\"*** Begin\\n\"}")
-            EVENT("{\"type\":\"item_completed\",\"item\":{\"type\":\"FileChange\","
-                  "\"id\":\"c\",\"changes\":{},\"status\":\"completed\"}}")
-                RESPONSE("{\"type\":\"custom_tool_call_output\",\"call_id\":\"c\","
-                         "\"output\":\"Exit code: 0\"}"),
-        "tool_call id=c name=apply_patch json=\"*** Begin\\n\"\n"
-        "tool_result id=c name=apply_patch \"completed\"\n");
+    const char *want = PATCH_SHOWN
+        "tool_result id=c name=apply_patch exit=0 \"Exit code: 0\"\n";
+    assert_shown(PATCH PATCHED("completed", "") PATCH_OUTPUT("Exit code: 0"), want);
+    assert_shown(PATCH PATCH_OUTPUT("Exit code: 0") PATCHED("completed", ""), want);
     assert_shown(RESPONSE("{\"type\":\"local_shell_call\",\"call_id\":\"c\",\"action\":{"
                           "\"command\":[\"ls\"]}}"),
                  "tool_call id=c name=local_shell json={\"command\":[\"ls\"]}\n");
+}
+
+/* Its event may say what came of it, or only that it failed. */
+static void
+a_patch_tells_what_came_of_it(void **state)
+{
+    (void)state;
+#define BOTH ",\"stdout\":\"M a.c\",\"stderr\":\"no a.c\""
+#define NONE ",\"stdout\":\"\",\"stderr\":null"
+    assert_shown(PATCH PATCHED("completed", BOTH) PATCH_OUTPUT("more"),
+                 PATCH_SHOWN "tool_result id=c name=apply_patch \"M a.c\"\n");
+    assert_shown(PATCH PATCHED("failed", BOTH) PATCH_OUTPUT("more"),
+                 PATCH_SHOWN "tool_result failed id=c name=apply_patch \"no a.c\"\n");
+    assert_shown(PATCH PATCHED("failed", NONE) PATCH_OUTPUT("no a.c"),
+                 PATCH_SHOWN "tool_result failed id=c name=apply_patch \"no a.c\"\n");
+    assert_shown(
+        PATCH PATCHED("declined", NONE) PATCH_OUTPUT("no") PATCH PATCH_OUTPUT("x"),
+        PATCH_SHOWN "tool_result failed id=c name=apply_patch \"no\"\n" PATCH_SHOWN
+                    "tool_result id=c name=apply_patch \"x\"\n");
+    assert_shown(PATCHED("failed", NONE),
+                 "tool_call id=c name=FileChange json={}\n"
+                 "tool_result failed id=c name=FileChange \"failed\"\n");
+    /* A command may say nothing. */
+    assert_shown(CALL("c1") RAN("c1", "", "0", "completed") OUTPUT("c1", "\"Output:\""),
+                 CALL_SHOWN("c1") "tool_result id=c1 name=shell exit=0\n");
 }
 
 static void
@@ -495,6 +527,7 @@ main(void)
         cmocka_unit_test(a_call_and_its_result_are_one_each_in_either_order),
         cmocka_unit_test(an_exit_code_is_one_where_one_stands),
         cmocka_unit_test(a_patch_is_a_call_whose_arguments_are_a_string),
+        cmocka_unit_test(a_patch_tells_what_came_of_it),
         cmocka_unit_test(a_tool_of_a_server_tells_why_it_failed),
         cmocka_unit_test(calls_that_never_end_cost_a_fixed_amount),
         cmocka_unit_test(turns_that_are_rolled_back_are_left),
