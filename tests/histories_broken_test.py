@@ -279,7 +279,7 @@ def a_file_that_was_written_anew_with_more_is_read_anew():
         h.write(len(h.steps) - 4)
         sid = a.take()[h.path]["id"]
         a.ok("rename", sid, "kept-name")
-        h.steps[0] = (h.path, b'{"type":"summary","summary":"a new head","leafUuid":"x"}\n')
+        h.steps[0] = (h.path, b'{"type":"custom-title","customTitle":"a new head","sessionId":"x"}\n')
         h.write()
         row = a.take()[h.path]
         assert (row["id"], row["result"]) == (sid, "replaced"), row

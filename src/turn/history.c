@@ -340,7 +340,7 @@ turn_history_free(struct turn_history *h)
     struct turn_history_facts *f = &h->facts;
     struct buf *const bufs[] = { &f->id,    &f->cwd,   &f->version, &f->git_branch,
                                  &f->model, &f->title, &h->side,    &h->scratch,
-                                 &h->told,  &h->marks, &h->awaited };
+                                 &h->told,  &h->marks, &h->awaited, &h->summaries };
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_release(bufs[i]);
     turn_state_release(&h->s);

@@ -5,6 +5,7 @@
  * ~/.claude/projects/<folder>/<session>.jsonl, as version 2.1.197 writes it (the
  * fixtures), and older ones. Its messages are those of its stream (claude_blocks.c).
  */
+#include "base/parts.h"
 #include "turn/claude_priv.h"
 #include "turn/history_priv.h"
 #include "turn/tell_priv.h"
@@ -121,6 +122,37 @@ find_place(struct turn_history *h, const struct fields *f, struct view object)
 
 /* -- what it tells of the session -- */
 
+/* Is of the session that has its leaf, here or further down: at the top of a file stand
+ * those of others. */
+static int
+take_summary(struct turn_history *h, const struct fields *f)
+{
+    enum { OF_OTHERS_MAX = 64 << 10 };
+    uint64_t leaf = key_of(f->leaf);
+    struct view text = turn_text(f->summary, &h->scratch);
+    if (!leaf || turn_tree_has(&h->tree, leaf)) {
+        (void)history_learn_text(&h->facts.title, text);
+        return 0;
+    }
+    if (!text.n || text.n > OF_OTHERS_MAX || h->summaries.n > OF_OTHERS_MAX)
+        return 0;
+    int r = parts_put_u64(&h->summaries, leaf);
+    return r < 0 ? r : parts_put(&h->summaries, text);
+}
+
+/* The line may be the leaf of one that stood before it. */
+static void
+find_summary(struct turn_history *h, const struct fields *f)
+{
+    struct view rest = { h->summaries.p, h->summaries.n }, text;
+    uint64_t leaf, key = rest.n ? key_of(f->uuid) : 0;
+    if (!key || turn_tree_has(&h->tree, key))
+        return;
+    while (parts_take_u64(&rest, &leaf) && parts_take(&rest, &text))
+        if (leaf == key)
+            (void)history_learn_text(&h->facts.title, text);
+}
+
 static int
 learn(struct turn_history *h, const struct fields *f, bool is_side)
 {
@@ -138,10 +170,11 @@ learn(struct turn_history *h, const struct fields *f, bool is_side)
         is_news |= history_learn(h, &k->model, model);
     (void)history_learn(h, &k->version, f->version);
     (void)history_learn(h, &k->git_branch, f->branch);
-    (void)history_learn(h, &k->title, f->summary);
+    find_summary(h, f);
+    int r = take_summary(h, f);
     (void)history_learn(h, &k->title, f->ai_title);
     (void)history_learn(h, &k->title, f->title);
-    return is_news ? history_session(h) : 0;
+    return r < 0 ? r : is_news ? history_session(h) : 0;
 }
 
 /* Whose line it is: of a sub-agent's own file, or, as older versions have it, among the

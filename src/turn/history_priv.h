@@ -28,6 +28,7 @@ struct turn_history {
     struct buf awaited;
     uint64_t place[HISTORY_PLACES];
     bool is_fork;
+    struct buf summaries; /* history_claude.c: whose leaves have not come, as parts */
 };
 
 struct turn_history_format {

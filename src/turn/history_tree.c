@@ -228,6 +228,13 @@ turn_tree_add(struct turn_history_tree *t, const struct turn_tree_line *l,
     return !l->key || ret->is_same || is_full(t) ? 0 : place(t, l, ret);
 }
 
+bool
+turn_tree_has(struct turn_history_tree *t, uint64_t key)
+{
+    uint32_t number = is_full(t) ? 0 : find(t, key);
+    return number && node_at(t, number)->is_there;
+}
+
 void
 turn_tree_done(struct turn_history_tree *t, uint64_t events)
 {

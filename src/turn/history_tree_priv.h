@@ -50,6 +50,8 @@ void turn_tree_release(struct turn_history_tree *t);
  * on behind the one before. */
 int turn_tree_add(struct turn_history_tree *t, const struct turn_tree_line *l,
                   struct turn_tree_place *ret);
+/* Has a line with that key been added? */
+bool turn_tree_has(struct turn_history_tree *t, uint64_t key);
 /* The line that was added last has been told: so many events there are now. */
 void turn_tree_done(struct turn_history_tree *t, uint64_t events);
 
