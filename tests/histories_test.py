@@ -508,6 +508,26 @@ def secrets_are_masked_wherever_they_go():
 
 
 @test
+def commands_of_the_agents_own_are_no_task():
+    with Importer(AHR) as a:
+        said = ["<command-name>/clear</command-name>\n<command-message>clear</command-message>",
+                "<local-command-stdout></local-command-stdout>", "<bash-input>ls</bash-input>"]
+        h = claude(a.claude, 1, turns=0)
+        for text in said:
+            h.prompt(text)
+        h.write()
+        sid = a.take()[h.path]["id"]
+        assert not a.shown(sid)["task"], a.shown(sid)
+        upto = len(h.steps)
+        h.prompt("and now for <b>this</b>")
+        h.turn()
+        h.append(upto)
+        a.take()
+        assert a.shown(sid)["task"] == "and now for <b>this</b>", a.shown(sid)
+        h.is_in(a.events(sid))
+
+
+@test
 def an_export_to_json_is_what_two_imports_agree_on():
     """The state is of no use any more: the session is made anew, and is the same."""
     with Importer(AHR) as a:

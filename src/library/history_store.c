@@ -170,12 +170,30 @@ note_prompt(struct history *h, struct view text)
     return 0;
 }
 
+/* What a command of the agent's own leaves in the conversation ("/clear") is no prompt.
+ */
+static bool
+is_command(struct view text)
+{
+    static const char *const begins[] = {
+        "<command-name>",  "<command-message>", "<command-args>",
+        "<local-command-", "<bash-input>",      "<bash-stdout>",
+    };
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+        size_t n = strlen(begins[i]);
+        if (text.n >= n && !memcmp(text.p, begins[i], n))
+            return true;
+    }
+    return false;
+}
+
 static int
 note_talk(struct history *h, const struct turn_event *e)
 {
     h->has_talk |= e->type == TURN_TEXT || e->type == TURN_THINKING ||
                    e->type == TURN_TOOL_CALL || e->type == TURN_TOOL_RESULT;
-    if (e->type == TURN_TEXT && e->is_user && !e->parent.n && !h->prompt.n && e->text.n)
+    if (e->type == TURN_TEXT && e->is_user && !e->parent.n && !h->prompt.n && e->text.n &&
+        !is_command(e->text))
         return note_prompt(h, e->text);
     if (e->type != TURN_SESSION || !e->cwd.n)
         return 0;
