@@ -55,13 +55,6 @@ history_tell(struct turn_history *h, const struct turn_event *e)
     return 0;
 }
 
-/* A turn_event_fn. */
-static int
-take_event(void *ctx, const struct turn_event *e)
-{
-    return history_tell(ctx, e);
-}
-
 int
 history_other(struct turn_history *h, struct view type, struct view kind,
               struct view object)
@@ -319,7 +312,6 @@ turn_history_new(struct turn_history **ret, const struct turn_history_options *o
     if (!h)
         return -ENOMEM;
     h->opt = *opt;
-    h->sink = (struct turn_sink){ take_event, h };
     turn_state_init(&h->s);
     for (size_t i = 0; i < FORMATS; i++)
         if (formats[i]->agent == opt->agent)
@@ -340,7 +332,8 @@ turn_history_free(struct turn_history *h)
     struct turn_history_facts *f = &h->facts;
     struct buf *const bufs[] = { &f->id,    &f->cwd,   &f->version, &f->git_branch,
                                  &f->model, &f->title, &h->side,    &h->scratch,
-                                 &h->told,  &h->marks, &h->awaited, &h->summaries };
+                                 &h->told,  &h->marks, &h->awaited, &h->summaries,
+                                 &h->tasks };
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_release(bufs[i]);
     turn_state_release(&h->s);

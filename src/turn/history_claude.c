@@ -5,6 +5,8 @@
  * ~/.claude/projects/<folder>/<session>.jsonl, as version 2.1.197 writes it (the
  * fixtures), and older ones. Its messages are those of its stream (claude_blocks.c).
  */
+#include <string.h>
+
 #include "base/parts.h"
 #include "turn/claude_priv.h"
 #include "turn/history_priv.h"
@@ -177,17 +179,93 @@ learn(struct turn_history *h, const struct fields *f, bool is_side)
     return r < 0 ? r : is_news ? history_session(h) : 0;
 }
 
-/* Whose line it is: of a sub-agent's own file, or, as older versions have it, among the
- * others. */
+/* -- sub-agents among the others, as older versions have them -- */
+
+/* A turn_event_fn: a sub-agent will be known by the prompt of its call. */
+static int
+take_event(void *ctx, const struct turn_event *e)
+{
+    enum { TASKS_MAX = 64 << 10 };
+    struct turn_history *h = ctx;
+    bool is_task = turn_says(e->name, "Task") || turn_says(e->name, "Agent");
+    if (e->type == TURN_TOOL_CALL && is_task && h->tasks.n + e->id.n <= TASKS_MAX) {
+        struct view prompt = { 0 };
+        const struct turn_field wanted[] = { { "prompt", &prompt } };
+        (void)turn_known_fields(e->json, wanted, 1);
+        parts_put_u64(&h->tasks, history_hash(4, turn_text(prompt, &h->scratch)));
+        parts_put(&h->tasks, e->id);
+    }
+    return h->tasks.failed ? h->tasks.failed : history_tell(h, e);
+}
+
+/* The first call with that prompt whose sub-agent has not spoken; from 1; 0: none. */
+static uint64_t
+begin_task(struct turn_history *h, struct view prompt)
+{
+    uint64_t wanted = history_hash(4, prompt), hash, number = 0;
+    struct view rest = { h->tasks.p, h->tasks.n }, id;
+    for (struct view at = rest; parts_take_u64(&rest, &hash) && parts_take(&rest, &id);
+         at = rest) {
+        number++;
+        if (hash != wanted || !prompt.n)
+            continue;
+        memset(h->tasks.p + (at.p - h->tasks.p), 0, sizeof(hash));
+        return number;
+    }
+    return 0;
+}
+
+static struct view
+task_id(const struct turn_history *h, uint64_t number)
+{
+    struct view rest = { h->tasks.p, h->tasks.n }, id = { 0 };
+    uint64_t hash;
+    while (number-- && parts_take_u64(&rest, &hash) && parts_take(&rest, &id))
+        ;
+    return id;
+}
+
+static struct view
+text_of_prompt(const struct fields *f, struct buf *out)
+{
+    struct view content = { 0 }, text = { 0 };
+    const struct turn_field wanted[] = { { "content", &content } };
+    const struct turn_field of_part[] = { { "text", &text } };
+    (void)turn_known_fields(f->message, wanted, 1);
+    if (content.n && content.p[0] == '[')
+        (void)turn_known_next(&content, of_part, 1);
+    return turn_text(text.n ? text : content, out);
+}
+
+/* Its first line is the prompt, the others go on behind one of its own. Nothing: it is
+ * not told. */
+static int
+find_task(struct turn_history *h, const struct fields *f, struct view *ret)
+{
+    uint64_t key = key_of(f->uuid), parent = key_of(f->parent), number = 0;
+    *ret = (struct view){ 0 };
+    if (!h->tasks.n || !key)
+        return 0;
+    if (!parent || turn_tree_has(&h->tree, parent))
+        number = begin_task(h, text_of_prompt(f, &h->scratch));
+    else
+        (void)turn_tree_marked(&h->tree, parent, &number);
+    *ret = task_id(h, number);
+    return ret->n ? turn_tree_mark(&h->tree, key, number) : 0;
+}
+
+/* Whose line it is: of a sub-agent's own file, or of one among the others. */
 static int
 find_side(struct turn_history *h, const struct fields *f)
 {
-    int r = 0;
     if (h->side.n || !turn_is_true(f->sidechain))
         return 0;
-    struct view agent = turn_text(f->agent, &h->scratch);
-    r = buf_puts(&h->side, agent.n ? "agent-" : "sidechain");
-    return r < 0 ? r : buf_append(&h->side, agent.p, agent.n);
+    struct view agent = turn_text(f->agent, &h->scratch), call = { 0 };
+    int r = agent.n ? 0 : find_task(h, f, &call);
+    if (!r && !call.n)
+        r = buf_puts(&h->side, agent.n ? "agent-" : "sidechain");
+    struct view name = call.n ? call : agent;
+    return r < 0 ? r : buf_append(&h->side, name.p, name.n);
 }
 
 /* -- kinds of lines -- */
@@ -214,7 +292,8 @@ static int
 tell_message(struct turn_history *h, const struct fields *f, struct view object)
 {
     struct view other = { 0 };
-    struct claude_line l = { .s = &h->s, .to = &h->sink, .other = &other };
+    const struct turn_sink to = { take_event, h };
+    struct claude_line l = { .s = &h->s, .to = &to, .other = &other };
     l.parent = (struct view){ h->side.p, h->side.n };
     int r = claude_lane_find(&l);
     if (!r)

@@ -16,7 +16,6 @@ struct turn_history {
     struct turn_history_facts facts;
     struct turn_state s;
     struct turn_history_tree tree;
-    struct turn_sink sink;
     struct buf side, scratch;
     bool is_stream; /* what was printed, not what is kept */
     /* The format's own: hashes of what was told, and may be told again; places to which a
@@ -28,7 +27,9 @@ struct turn_history {
     struct buf awaited;
     uint64_t place[HISTORY_PLACES];
     bool is_fork;
-    struct buf summaries; /* history_claude.c: whose leaves have not come, as parts */
+    /* history_claude.c, as parts: summaries whose leaves have not come; calls of
+     * sub-agents, with hashes of their prompts. */
+    struct buf summaries, tasks;
 };
 
 struct turn_history_format {

@@ -12,7 +12,7 @@
 
 static const struct view magic = { (const uint8_t *)"ahr history 2", 13 };
 
-enum { OWN_TEXTS = 14, OWN_NUMBERS = 12, TEXTS = OWN_TEXTS + 3 * TURN_LANES };
+enum { OWN_TEXTS = 15, OWN_NUMBERS = 12, TEXTS = OWN_TEXTS + 3 * TURN_LANES };
 
 /* Every text that lasts from line to line. */
 static void
@@ -23,7 +23,7 @@ list_texts(struct turn_history *h, struct buf *ret[TEXTS])
     struct buf *const own[OWN_TEXTS] = {
         &f->id,    &f->cwd,   &f->version, &f->git_branch, &f->model,
         &f->title, &s->calls, &s->message, &s->session,    &s->model,
-        &h->told,  &h->marks, &h->awaited, &h->summaries,
+        &h->told,  &h->marks, &h->awaited, &h->summaries,  &h->tasks,
     };
     memcpy(ret, own, sizeof(own));
     ret += OWN_TEXTS;

@@ -343,67 +343,6 @@ a_title_is_the_last_that_was_given(void **state)
     history_kit_end(&k);
 }
 
-#define SUMMARY(text, leaf) \
-    "{\"type\":\"summary\",\"summary\":\"" text "\",\"leafUuid\":\"" leaf "\"}\n"
-#define LEAF(id)                                                                \
-    "{\"type\":\"user\",\"uuid\":\"" id "\",\"parentUuid\":null,\"sessionId\":" \
-    "\"S\",\"message\":{\"content\":\"x\"}}\n"
-
-static void
-assert_title(const char *lines, const char *want)
-{
-    for (int is_interrupted = 0; is_interrupted < 2; is_interrupted++) {
-        struct history_kit k;
-        struct view rest = text_view(lines), line;
-        history_kit_begin(&k, TURN_CLAUDE);
-        while (history_kit_next(&rest, &line)) {
-            assert_int_equal(history_kit_lines(&k, line), 0);
-            if (is_interrupted)
-                history_kit_reload(&k);
-        }
-        const struct buf *title = &turn_history_facts(k.h)->title;
-        assert_int_equal(title->n, strlen(want));
-        assert_memory_equal(title->p, want, title->n);
-        history_kit_end(&k);
-    }
-}
-
-/* Older versions put those of other sessions at the top of a new file. */
-static void
-a_summary_is_of_the_session_that_has_its_leaf(void **state)
-{
-    (void)state;
-    assert_title(SUMMARY("theirs", "x") SUMMARY("others", "y") LEAF("a"), "");
-    assert_title(SUMMARY("theirs", "x") SUMMARY("mine", "b") SUMMARY("others", "y")
-                     LEAF("a") LEAF("b"),
-                 "mine");
-    assert_title(LEAF("a") LEAF("b") SUMMARY("mine", "a") SUMMARY("theirs", "x"), "mine");
-    assert_title(SUMMARY("m\\u00efne", "a") LEAF("a") SUMMARY("later", "a") LEAF("a"),
-                 "later");
-    assert_title("{\"type\":\"custom-title\",\"customTitle\":\"own\",\"sessionId\":"
-                 "\"S\"}\n" SUMMARY("theirs", "x") LEAF("a"),
-                 "own");
-}
-
-/* Those of others in any number. */
-static void
-summaries_of_others_cost_a_fixed_amount(void **state)
-{
-    (void)state;
-    struct history_kit k;
-    AUTO(buf) saved = { 0 };
-    history_kit_begin(&k, TURN_CLAUDE);
-    k.is_quiet = true;
-    for (int i = 0; i < 20000; i++) {
-        AUTO(buf) line = { 0 };
-        buf_printf(&line, SUMMARY("of a session that is not this one", "%d"), i);
-        assert_int_equal(history_kit_lines(&k, (struct view){ line.p, line.n }), 0);
-    }
-    assert_int_equal(turn_history_save(k.h, &saved), 0);
-    assert_true(saved.n < 200000);
-    history_kit_end(&k);
-}
-
 /* An id, and whatever else is kept, that is longer than any should be. */
 static void
 names_that_are_too_long_are_not_kept_whole(void **state)
@@ -451,8 +390,6 @@ main(void)
         cmocka_unit_test(what_is_not_said_is_kept_as_it_is),
         cmocka_unit_test(an_error_of_the_model_is_one),
         cmocka_unit_test(a_title_is_the_last_that_was_given),
-        cmocka_unit_test(a_summary_is_of_the_session_that_has_its_leaf),
-        cmocka_unit_test(summaries_of_others_cost_a_fixed_amount),
         cmocka_unit_test(names_that_are_too_long_are_not_kept_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
