@@ -101,6 +101,18 @@ load_texts(struct turn_history *h, struct view *rest)
     return r;
 }
 
+/* Each was told by an event. */
+static bool
+tasks_are_sound(const struct turn_history *h)
+{
+    struct view rest = { h->tasks.p, h->tasks.n }, id;
+    uint64_t hash, count = 0;
+    for (; rest.n; count++)
+        if (!parts_take_u64(&rest, &hash) || !parts_take(&rest, &id))
+            return false;
+    return count <= h->facts.events;
+}
+
 /* What is read without a further look. */
 static bool
 is_sound(const struct turn_history *h)
@@ -115,7 +127,8 @@ is_sound(const struct turn_history *h)
     return h->told.n % size == 0 && h->told.n / size <= HISTORY_TOLD_MAX &&
            h->marks.n % size == 0 && h->marks.n / size <= HISTORY_MARKS_MAX &&
            h->awaited.n % size == 0 && h->awaited.n / size <= HISTORY_AWAITED_MAX &&
-           h->facts.start_ns <= h->facts.last_ns && turn_calls_are_sound(&h->s);
+           h->facts.start_ns <= h->facts.last_ns && h->facts.events <= UINT64_MAX / 2 &&
+           turn_calls_are_sound(&h->s) && tasks_are_sound(h);
 }
 
 int

@@ -28,7 +28,18 @@ static const char *const lines[] = {
     "\"content\":\"1\"}}",
     "{\"type\":\"event_msg\",\"payload\":{\"type\":\"token_count\",\"info\":{"
     "\"total_token_usage\":{\"input_tokens\":5}}}}",
-    "{\"type\":\"token_usage_record\",\"payload\":{\"usage\":{\"input_tokens\":5}}}",
+    "{\"type\":\"token_usage_record\",\"payload\":{\"response_id\":\"r\",\"usage\":{"
+    "\"input_tokens\":5}}}",
+    "{\"type\":\"event_msg\",\"payload\":{\"type\":\"token_count\",\"info\":{"
+    "\"total_token_usage\":{\"input_tokens\":7},\"last_token_usage\":{"
+    "\"input_tokens\":5}}}}",
+    "{\"type\":\"session_meta\",\"payload\":{\"id\":\"0123456789abcdef\","
+    "\"forked_from_id\":\"1\"}}",
+    "{\"type\":\"summary\",\"summary\":\"s\",\"leafUuid\":\"a\"}",
+    "{\"type\":\"assistant\",\"uuid\":\"g\",\"message\":{\"content\":[{\"type\":"
+    "\"tool_use\",\"id\":\"t\",\"name\":\"Task\",\"input\":{\"prompt\":\"p\"}}]}}",
+    "{\"type\":\"user\",\"uuid\":\"h\",\"isSidechain\":true,\"message\":{\"content\":"
+    "\"p\"}}",
     "{\"type\":\"event_msg\",\"payload\":{\"type\":\"thread_rolled_back\",\"num_turns\":"
     "2}}",
     "{\"id\":\"1\",\"type\":\"gemini\",\"content\":\"a\",\"thoughts\":[{\"subject\":"
