@@ -7,6 +7,7 @@ usage: histories_codex_test.py AHR; prints TAP.
 
 import itertools
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from support.importer import Importer
 from support.tap import run, test
 
 AHR = sys.argv[1]
+LONG = "AHR_TEST_LONG" in os.environ
 
 
 def used(a):
@@ -91,6 +93,42 @@ def a_fork_that_grows_counts_as_in_one_go():
             a.take(child.path)
         want = {key: parent.usage[key] + child.usage[key] for key in USAGE} | {"calls": 9}
         assert used(a) == want, (used(a), want)
+
+
+def run_of(a, h, totals):
+    """A run that goes on with the thread: at the end of the turn its stream tells the thread's total."""
+    path = a.dir / f"{h.sid}-{totals[0]}.ndjson"
+    told = dict(zip(("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"), totals))
+    path.write_text("".join(json.dumps(line) + "\n" for line in (
+        {"type": "thread.started", "thread_id": h.sid}, {"type": "turn.started"},
+        {"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": "so"}},
+        {"type": "turn.completed", "usage": told})))
+    a.ok("run", "-q", "--agent", "codex", "--", "cat", path)
+
+
+@test
+def runs_of_a_thread_and_its_history_count_once():
+    orders = list(itertools.permutations(("run 0", "run 1", "run 2", "old history")))
+    for form in ("turns", "records"):
+        for order in orders if LONG else orders[::5]:
+            with Importer(AHR) as a:
+                h, totals, ends = thread(a.codex, 15, form), [], []
+                for _ in range(3):
+                    h.turn(2)
+                    totals.append(list(h.totals))
+                    ends.append(len(h.steps))
+                for step in order:
+                    if step == "old history":
+                        h.write(ends[1])
+                        a.take()
+                    else:
+                        run_of(a, h, totals[int(step[-1])])
+                tokens = used(a)
+                assert tokens.pop("calls") == 5, (form, order)  # four answers of the history's, and one turn behind it
+                assert tokens == h.usage, (form, order, tokens, h.usage)
+                h.write()
+                a.take()
+                assert used(a) == h.usage | {"calls": 6}, (form, order, used(a))
 
 
 @test

@@ -244,6 +244,22 @@ reasoning(struct turn_history *h, struct view payload)
 
 /* -- lines -- */
 
+/* What the thread has used so far: its stream told that at the same place. */
+static void
+put_total(struct turn_history *h, struct turn_event *e)
+{
+    struct turn_usage total = { 0 };
+    bool has_any = false;
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
+        *turn_usage_field(&total, i) = h->totals[i];
+        has_any |= h->totals[i] != 0;
+    }
+    if (!has_any || !h->facts.id.n)
+        return;
+    e->id = (struct view){ h->facts.id.p, h->facts.id.n };
+    e->total = total;
+}
+
 static int
 done(struct turn_history *h, struct view payload, const char *how)
 {
@@ -254,6 +270,7 @@ done(struct turn_history *h, struct view payload, const char *how)
     e.name = (struct view){ (const uint8_t *)how, strlen(how) };
     e.is_error = strcmp(how, "success") != 0;
     e.duration_ms = turn_u64(duration, TURN_UNKNOWN);
+    put_total(h, &e);
     return history_tell(h, &e);
 }
 
