@@ -15,12 +15,6 @@ static const struct turn_reply_api *const apis[] = {
 
 enum { APIS = sizeof(apis) / sizeof(apis[0]) };
 
-static struct view
-view_of(const struct buf *b)
-{
-    return (struct view){ b->p, b->n };
-}
-
 const char *
 turn_api_name(enum turn_api api)
 {
@@ -62,6 +56,23 @@ turn_api_guess(struct view name, struct view data)
     return TURN_API_AUTO;
 }
 
+/* -- raw values -- */
+
+bool
+turn_starts(struct view value, const char *with)
+{
+    size_t n = strlen(with);
+    return value.n > n && value.p[0] == '"' && !memcmp(value.p + 1, with, n);
+}
+
+bool
+turn_ends_in(struct view value, const char *end)
+{
+    size_t n = strlen(end);
+    return value.n > n + 1 && value.p[0] == '"' &&
+           !memcmp(value.p + value.n - 1 - n, end, n);
+}
+
 /* -- telling -- */
 
 int
@@ -86,7 +97,7 @@ turn_reply_malformed(struct turn_reply *r, struct view data)
 {
     struct turn_event e = turn_event(TURN_WARNING);
     int failed = turn_malformed(data, 0, &r->text[3]);
-    e.text = view_of(&r->text[3]);
+    e.text = turn_view_of(&r->text[3]);
     return failed < 0 ? failed : turn_reply_tell(r, &e);
 }
 
@@ -136,8 +147,8 @@ tell_usage(struct turn_reply *r)
 {
     struct turn_event e = turn_event(TURN_USAGE);
     r->has_news = false;
-    e.id = view_of(&r->id);
-    e.model = view_of(&r->model);
+    e.id = turn_view_of(&r->id);
+    e.model = turn_view_of(&r->model);
     e.is_final = r->is_final;
     e.usage = r->usage;
     return turn_reply_tell(r, &e);
@@ -254,9 +265,9 @@ turn_reply_facts(const struct turn_reply *r)
 {
     return (struct turn_reply_facts){
         .api = r->api ? r->api->api : TURN_API_AUTO,
-        .id = view_of(&r->id),
-        .model = view_of(&r->model),
-        .stop = view_of(&r->stop),
+        .id = turn_view_of(&r->id),
+        .model = turn_view_of(&r->model),
+        .stop = turn_view_of(&r->stop),
         .usage = r->usage,
         .is_final = r->is_final,
         .is_whole = r->is_whole,

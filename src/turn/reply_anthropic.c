@@ -24,14 +24,6 @@ struct block {
 };
 
 static bool
-ends_in(struct view value, const char *end)
-{
-    size_t n = strlen(end);
-    return value.n > n + 1 && value.p[0] == '"' &&
-           !memcmp(value.p + value.n - 1 - n, end, n);
-}
-
-static bool
 is_mine(const struct turn_reply_mark *m)
 {
     return turn_is(m->type, "message_start") || turn_is(m->type, "message_delta") ||
@@ -84,7 +76,7 @@ begin_call(struct turn_reply *r, uint64_t key, const struct block *b)
         buf_puts(name, ".");
     (void)turn_str(b->name, name);
     int result = turn_block_begin_call(r, key, turn_text(b->id, &r->text[1]),
-                                       (struct view){ name->p, name->n }, &block);
+                                       turn_view_of(name), &block);
     if (result < 0 || !block || !b->input.n || is_empty_object(b->input))
         return result;
     return turn_block_piece(r, block, b->input);
@@ -113,9 +105,9 @@ tell_redacted(struct turn_reply *r, struct view data)
     json_key(&j, "data");
     json_raw(&j, data.n ? data : (struct view){ (const uint8_t *)"null", 4 });
     json_close(&j, '}');
-    e.id = (struct view){ r->id.p, r->id.n };
+    e.id = turn_view_of(&r->id);
     e.text = (struct view){ (const uint8_t *)"(redacted)", 10 };
-    e.json = (struct view){ r->text[3].p, r->text[3].n };
+    e.json = turn_view_of(&r->text[3]);
     return turn_reply_tell(r, &e);
 }
 
@@ -128,9 +120,9 @@ begin_block(struct turn_reply *r, uint64_t key, const struct block *b)
         return result;
     if (turn_is(b->type, "text") || turn_is(b->type, "thinking"))
         return begin_text(r, key, b);
-    if (ends_in(b->type, "tool_use"))
+    if (turn_ends_in(b->type, "tool_use"))
         return begin_call(r, key, b);
-    if (ends_in(b->type, "tool_result"))
+    if (turn_ends_in(b->type, "tool_result"))
         return tell_result(r, b);
     return turn_is(b->type, "redacted_thinking") ? tell_redacted(r, b->data) : 0;
 }
@@ -140,8 +132,10 @@ end_block(struct turn_reply *r, struct turn_block *b)
 {
     if (!b)
         return 0;
-    if (b->type == TURN_TOOL_CALL && !b->said.n && !b->is_lost) /* it needs none */
-        buf_puts(&b->said, "{}"), r->held += 2;
+    if (b->type == TURN_TOOL_CALL && !b->said.n && !b->is_lost) { /* it needs none */
+        buf_puts(&b->said, "{}");
+        r->held += b->said.n;
+    }
     return b->said.failed ? b->said.failed : turn_block_end(r, b, false);
 }
 
@@ -296,7 +290,7 @@ take_text(struct json_in *in, struct buf *out, struct view *ret)
     buf_clear(out);
     if (!json_in_str(in, out))
         return false;
-    *ret = (struct view){ out->p, out->n };
+    *ret = turn_view_of(out);
     return true;
 }
 

@@ -6,12 +6,6 @@
 
 enum { KEPT = 64 << 10 }; /* memory that stays for another block */
 
-static struct view
-view_of(const struct buf *b)
-{
-    return (struct view){ b->p, b->n };
-}
-
 static void
 empty(struct buf *b)
 {
@@ -66,8 +60,8 @@ turn_block_begin_call(struct turn_reply *r, uint64_t key, struct view id,
         return 0;
     struct turn_event e = turn_event(TURN_TOOL_CALL);
     e.is_partial = true;
-    e.id = view_of(&b->id);
-    e.name = view_of(&b->name);
+    e.id = turn_view_of(&b->id);
+    e.name = turn_view_of(&b->name);
     return turn_reply_tell(r, &e);
 }
 
@@ -80,9 +74,9 @@ proof_of(struct turn_reply *r, const struct turn_block *b)
     buf_clear(out);
     json_open(&j, '{');
     json_key(&j, "signature");
-    json_raw(&j, view_of(&b->proof));
+    json_raw(&j, turn_view_of(&b->proof));
     json_close(&j, '}');
-    return view_of(out);
+    return turn_view_of(out);
 }
 
 static int
@@ -91,13 +85,13 @@ tell_said(struct turn_reply *r, const struct turn_block *b, bool was_cut_off)
     struct turn_event e = turn_event(b->type);
     e.was_cut_off = was_cut_off;
     if (b->type == TURN_TOOL_CALL) {
-        e.id = view_of(&b->id);
-        e.name = view_of(&b->name);
-        e.json = view_of(&b->said);
+        e.id = turn_view_of(&b->id);
+        e.name = turn_view_of(&b->name);
+        e.json = turn_view_of(&b->said);
         return turn_reply_tell(r, &e);
     }
-    e.id = view_of(&r->id);
-    e.text = view_of(&b->said);
+    e.id = turn_view_of(&r->id);
+    e.text = turn_view_of(&b->said);
     if (b->proof.n)
         e.json = proof_of(r, b);
     return e.text.n || e.json.n ? turn_reply_tell(r, &e) : 0;
@@ -138,7 +132,7 @@ turn_block_piece(struct turn_reply *r, struct turn_block *b, struct view text)
     bool is_call = b->type == TURN_TOOL_CALL;
     struct turn_event e = turn_event(b->type);
     e.is_partial = true;
-    e.id = view_of(is_call ? &b->id : &r->id);
+    e.id = turn_view_of(is_call ? &b->id : &r->id);
     *(is_call ? &e.json : &e.text) = text;
     return turn_reply_tell(r, &e);
 }

@@ -20,16 +20,9 @@ struct chunk {
 };
 
 static bool
-starts(struct view value, const char *with)
-{
-    size_t n = strlen(with);
-    return value.n > n && value.p[0] == '"' && !memcmp(value.p + 1, with, n);
-}
-
-static bool
 is_mine(const struct turn_reply_mark *m)
 {
-    return starts(m->object, "chat.completion") || m->choices.n > 0;
+    return turn_starts(m->object, "chat.completion") || m->choices.n > 0;
 }
 
 /* -- usage -- */

@@ -21,16 +21,9 @@ struct item {
 enum kind { CALL, SAYS, REFUSES, THINKS, SUMS_UP };
 
 static bool
-starts(struct view value, const char *with)
-{
-    size_t n = strlen(with);
-    return value.n > n && value.p[0] == '"' && !memcmp(value.p + 1, with, n);
-}
-
-static bool
 is_mine(const struct turn_reply_mark *m)
 {
-    return starts(m->type, "response.") || turn_is(m->object, "response") ||
+    return turn_starts(m->type, "response.") || turn_is(m->object, "response") ||
            (turn_is(m->type, "error") && !m->error.n);
 }
 
@@ -136,14 +129,6 @@ take_item(struct view object, struct item *i)
     (void)turn_known_fields(object, wanted, sizeof(wanted) / sizeof(wanted[0]));
 }
 
-static bool
-ends_in(struct view value, const char *end)
-{
-    size_t n = strlen(end);
-    return value.n > n + 1 && value.p[0] == '"' &&
-           !memcmp(value.p + value.n - 1 - n, end, n);
-}
-
 /* Its arguments may come in pieces? All other calls come whole with their item. */
 static bool
 has_pieces(const struct item *i)
@@ -164,7 +149,7 @@ begin_call(struct turn_reply *r, uint64_t key, const struct item *i,
     if (turn_str(i->server, name))
         buf_puts(name, ".");
     (void)turn_str(i->name.n > 2 ? i->name : i->type, name);
-    return turn_block_begin_call(r, key, id, (struct view){ name->p, name->n }, ret);
+    return turn_block_begin_call(r, key, id, turn_view_of(name), ret);
 }
 
 static int
@@ -255,7 +240,7 @@ item_done(struct turn_reply *r, const struct event *e)
 {
     struct item i;
     take_item(e->item, &i);
-    if (ends_in(i.type, "_call"))
+    if (turn_ends_in(i.type, "_call"))
         return end_call(r, e->index, e->item, &i);
     return end_texts(r, e->index);
 }
@@ -411,7 +396,7 @@ take_output(struct turn_reply *r, struct view object)
 {
     struct item i;
     take_item(object, &i);
-    if (ends_in(i.type, "_call"))
+    if (turn_ends_in(i.type, "_call"))
         return end_call(r, (struct view){ 0 }, object, &i);
     bool is_thought = turn_is(i.type, "reasoning");
     int result = is_thought ? take_parts(r, i.summary, true) : 0;
