@@ -8,17 +8,18 @@
  */
 #include "turn/reply_priv.h"
 
-/* An event's fields, raw. */
+enum kind { CALL, SAYS, REFUSES, THINKS, SUMS_UP };
+
+/* An event's fields, raw; and of which kind is what it tells. */
 struct event {
     struct view type, index, part, summary, delta, text, arguments, input, item, response;
+    enum kind kind;
 };
 
 struct item {
     struct view type, id, call, name, server, arguments, input, content, summary;
     struct view status, output, error;
 };
-
-enum kind { CALL, SAYS, REFUSES, THINKS, SUMS_UP };
 
 static bool
 is_mine(const struct turn_reply_mark *m)
@@ -36,80 +37,45 @@ key_of(struct view index, enum kind kind, struct view part)
 }
 
 static uint64_t
-key_of_event(const struct event *e, enum kind kind)
+key_of_event(const struct event *e)
 {
-    return key_of(e->index, kind, kind == SUMS_UP ? e->summary : e->part);
+    const struct view none = { 0 };
+    return key_of(e->index, e->kind,
+                  e->kind == CALL      ? none
+                  : e->kind == SUMS_UP ? e->summary
+                                       : e->part);
 }
 
-/* -- texts -- */
+static enum turn_type
+type_of(enum kind kind)
+{
+    return kind == CALL                        ? TURN_TOOL_CALL
+           : kind == THINKS || kind == SUMS_UP ? TURN_THINKING
+                                               : TURN_TEXT;
+}
+
+/* -- texts, and arguments as they come -- */
 
 static int
-say(struct turn_reply *r, const struct event *e, enum turn_type type, enum kind kind)
+take_piece(struct turn_reply *r, const struct event *e)
 {
-    return turn_block_say(r, key_of_event(e, kind), type,
+    return turn_block_say(r, key_of_event(e), type_of(e->kind),
                           turn_text(e->delta, &r->text[0]));
 }
 
 /* A text without pieces comes with its end. */
 static int
-end_text(struct turn_reply *r, const struct event *e, enum turn_type type, enum kind kind)
+text_done(struct turn_reply *r, const struct event *e)
 {
-    uint64_t key = key_of_event(e, kind);
+    uint64_t key = key_of_event(e);
     struct turn_block *b = turn_block_find(r, key);
     int result = 0;
     if (!b) {
-        result = turn_block_say(r, key, type, turn_text(e->text, &r->text[0]));
+        result = turn_block_say(r, key, type_of(e->kind),
+                                turn_text(e->text, &r->text[0]));
         b = turn_block_find(r, key);
     }
     return result < 0 || !b ? result : turn_block_end(r, b, false);
-}
-
-static int
-text_delta(struct turn_reply *r, const struct event *e)
-{
-    return say(r, e, TURN_TEXT, SAYS);
-}
-
-static int
-text_done(struct turn_reply *r, const struct event *e)
-{
-    return end_text(r, e, TURN_TEXT, SAYS);
-}
-
-static int
-refusal_delta(struct turn_reply *r, const struct event *e)
-{
-    return say(r, e, TURN_TEXT, REFUSES);
-}
-
-static int
-refusal_done(struct turn_reply *r, const struct event *e)
-{
-    return end_text(r, e, TURN_TEXT, REFUSES);
-}
-
-static int
-thought_delta(struct turn_reply *r, const struct event *e)
-{
-    return say(r, e, TURN_THINKING, THINKS);
-}
-
-static int
-thought_done(struct turn_reply *r, const struct event *e)
-{
-    return end_text(r, e, TURN_THINKING, THINKS);
-}
-
-static int
-summary_delta(struct turn_reply *r, const struct event *e)
-{
-    return say(r, e, TURN_THINKING, SUMS_UP);
-}
-
-static int
-summary_done(struct turn_reply *r, const struct event *e)
-{
-    return end_text(r, e, TURN_THINKING, SUMS_UP);
 }
 
 /* -- calls -- */
@@ -150,14 +116,6 @@ begin_call(struct turn_reply *r, uint64_t key, const struct item *i,
         buf_puts(name, ".");
     (void)turn_str(i->name.n > 2 ? i->name : i->type, name);
     return turn_block_begin_call(r, key, id, turn_view_of(name), ret);
-}
-
-static int
-call_delta(struct turn_reply *r, const struct event *e)
-{
-    struct view none = { 0 };
-    return turn_block_say(r, key_of(e->index, CALL, none), TURN_TOOL_CALL,
-                          turn_text(e->delta, &r->text[0]));
 }
 
 /* Its arguments, where no pieces of them came. */
@@ -322,27 +280,28 @@ failed(struct turn_reply *r, const struct event *e)
 static const struct {
     const char *type;
     int (*take)(struct turn_reply *r, const struct event *e);
-} kinds[] = {
-    { "response.output_text.delta", text_delta },
-    { "response.function_call_arguments.delta", call_delta },
-    { "response.reasoning_summary_text.delta", summary_delta },
-    { "response.reasoning_text.delta", thought_delta },
-    { "response.refusal.delta", refusal_delta },
-    { "response.custom_tool_call_input.delta", call_delta },
-    { "response.mcp_call_arguments.delta", call_delta },
-    { "response.output_text.done", text_done },
-    { "response.function_call_arguments.done", call_done },
-    { "response.reasoning_summary_text.done", summary_done },
-    { "response.reasoning_text.done", thought_done },
-    { "response.refusal.done", refusal_done },
-    { "response.custom_tool_call_input.done", call_done },
-    { "response.mcp_call_arguments.done", call_done },
-    { "response.output_item.added", item_added },
-    { "response.output_item.done", item_done },
-    { "response.created", begun },
-    { "response.completed", ended },
-    { "response.incomplete", ended },
-    { "response.failed", failed },
+    enum kind kind;
+} events[] = {
+    { "response.output_text.delta", take_piece, SAYS },
+    { "response.function_call_arguments.delta", take_piece, CALL },
+    { "response.reasoning_summary_text.delta", take_piece, SUMS_UP },
+    { "response.reasoning_text.delta", take_piece, THINKS },
+    { "response.refusal.delta", take_piece, REFUSES },
+    { "response.custom_tool_call_input.delta", take_piece, CALL },
+    { "response.mcp_call_arguments.delta", take_piece, CALL },
+    { "response.output_text.done", text_done, SAYS },
+    { "response.function_call_arguments.done", call_done, CALL },
+    { "response.reasoning_summary_text.done", text_done, SUMS_UP },
+    { "response.reasoning_text.done", text_done, THINKS },
+    { "response.refusal.done", text_done, REFUSES },
+    { "response.custom_tool_call_input.done", call_done, CALL },
+    { "response.mcp_call_arguments.done", call_done, CALL },
+    { "response.output_item.added", item_added, CALL },
+    { "response.output_item.done", item_done, CALL },
+    { "response.created", begun, CALL },
+    { "response.completed", ended, CALL },
+    { "response.incomplete", ended, CALL },
+    { "response.failed", failed, CALL },
 };
 
 static int
@@ -364,9 +323,11 @@ take_event(struct turn_reply *r, struct view data)
         e.text = refusal;
     if (turn_is(e.type, "error"))
         return turn_reply_error(r, turn_is_there(error) ? error : data);
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (turn_is(e.type, kinds[i].type))
-            return kinds[i].take(r, &e);
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+        e.kind = events[i].kind;
+        if (turn_is(e.type, events[i].type))
+            return events[i].take(r, &e);
+    }
     return 0;
 }
 
@@ -377,7 +338,7 @@ static int
 take_parts(struct turn_reply *r, struct view parts, bool is_thought)
 {
     for (;;) {
-        struct event e = { 0 };
+        struct event e = { .kind = is_thought ? THINKS : SAYS };
         struct view refusal = { 0 };
         const struct turn_field wanted[] = { { "text", &e.text },
                                              { "refusal", &refusal } };
@@ -385,7 +346,7 @@ take_parts(struct turn_reply *r, struct view parts, bool is_thought)
             return 0;
         if (refusal.n)
             e.text = refusal;
-        int result = is_thought ? thought_done(r, &e) : text_done(r, &e);
+        int result = text_done(r, &e);
         if (result < 0)
             return result;
     }
