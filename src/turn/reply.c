@@ -133,44 +133,12 @@ turn_reply_error(struct turn_reply *r, struct view error)
     return turn_reply_tell(r, &e);
 }
 
-static bool
-is_told(struct turn_usage u)
-{
-    bool told = false;
-    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
-        told |= *turn_usage_field(&u, i) != TURN_UNKNOWN;
-    return told;
-}
-
-static int
-tell_usage(struct turn_reply *r)
-{
-    struct turn_event e = turn_event(TURN_USAGE);
-    r->has_news = false;
-    e.id = turn_view_of(&r->id);
-    e.model = turn_view_of(&r->model);
-    e.is_final = r->is_final;
-    e.usage = r->usage;
-    return turn_reply_tell(r, &e);
-}
-
-/* A message without a name would count once for each event. */
-int
-turn_reply_usage(struct turn_reply *r, struct turn_usage told, bool is_final)
-{
-    bool is_news = turn_usage_raise(&r->usage, told);
-    is_news |= is_final && !r->is_final && is_told(r->usage);
-    r->is_final |= is_final && is_told(r->usage);
-    r->has_news |= is_news;
-    return is_news && r->id.n ? tell_usage(r) : 0;
-}
-
 int
 turn_reply_whole(struct turn_reply *r)
 {
     int result = turn_block_end_all(r, r->has_failed);
     r->is_whole = true;
-    return result < 0 || !r->has_news ? result : tell_usage(r);
+    return result < 0 ? result : turn_reply_usage_end(r);
 }
 
 /* -- taking -- */
@@ -257,7 +225,7 @@ turn_reply_end(struct turn_reply *r, turn_event_fn fn, void *ctx)
     begin(r, fn, ctx);
     (void)turn_sse_end(&r->sse);
     int result = turn_block_end_all(r, true);
-    return result < 0 || !r->has_news ? result : tell_usage(r);
+    return result < 0 ? result : turn_reply_usage_end(r);
 }
 
 struct turn_reply_facts

@@ -27,26 +27,6 @@ is_mine(const struct turn_reply_mark *m)
 
 /* -- usage -- */
 
-struct turn_usage
-turn_reply_openai_usage(struct view usage, const char *input, const char *output,
-                        const char *details)
-{
-    struct view in = { 0 }, out = { 0 }, of_input = { 0 }, cached = { 0 };
-    const struct turn_field wanted[] = { { input, &in },
-                                         { output, &out },
-                                         { details, &of_input } };
-    const struct turn_field wanted_of_input[] = { { "cached_tokens", &cached } };
-    struct turn_usage u = TURN_NO_USAGE;
-    if (!turn_known_fields(usage, wanted, 3))
-        return u;
-    (void)turn_known_fields(of_input, wanted_of_input, 1);
-    u.input_tokens = turn_u64(in, TURN_UNKNOWN);
-    u.output_tokens = turn_u64(out, TURN_UNKNOWN);
-    u.cache_read_tokens = turn_u64(cached, TURN_UNKNOWN);
-    turn_take_off(&u.input_tokens, u.cache_read_tokens);
-    return u;
-}
-
 /* Some servers count in each chunk. An input of which nobody says how much is cached may
  * become less: it waits for the end. */
 static int

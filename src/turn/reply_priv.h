@@ -82,8 +82,6 @@ int turn_reply_malformed(struct turn_reply *r, struct view data);
 int turn_reply_set(struct turn_reply *r, struct buf *b, struct view value);
 /* An error (raw): an object with a message and a type or code, or a string. */
 int turn_reply_error(struct turn_reply *r, struct view error);
-/* What was told of it now; is_final: nothing more is used. */
-int turn_reply_usage(struct turn_reply *r, struct turn_usage told, bool is_final);
 /* The end of the reply was told: what is open is whole. */
 int turn_reply_whole(struct turn_reply *r);
 
@@ -104,7 +102,11 @@ int turn_block_end(struct turn_reply *r, struct turn_block *b, bool was_cut_off)
 int turn_block_end_all(struct turn_reply *r, bool was_cut_off);
 void turn_block_release_all(struct turn_reply *r);
 
-/* -- reply_openai_chat.c -- */
+/* -- reply_usage.c -- */
+/* What was told of it now; is_final: nothing more is used. */
+int turn_reply_usage(struct turn_reply *r, struct turn_usage told, bool is_final);
+/* No more is told of it: what has had no event has one now. */
+int turn_reply_usage_end(struct turn_reply *r);
 /* A usage object with such names; what is cached is told beside the input, not in it. */
 struct turn_usage turn_reply_openai_usage(struct view usage, const char *input,
                                           const char *output, const char *details);
