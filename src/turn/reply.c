@@ -81,6 +81,8 @@ turn_reply_tell(struct turn_reply *r, const struct turn_event *e)
     for (size_t i = 0; i < sizeof(r->text) / sizeof(r->text[0]); i++)
         if (r->text[i].failed)
             return r->text[i].failed;
+    r->has_said |= turn_role_of(e) == TURN_ASSISTANT;
+    r->has_counted |= e->type == TURN_USAGE;
     return r->to.fn(r->to.ctx, e);
 }
 

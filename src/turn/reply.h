@@ -17,7 +17,8 @@
  * TURN_TOOL_RESULT in the reply was made by the API itself.
  *
  * A reply that breaks off has told a prefix of its events. Its end then hands out what
- * was never told whole, was_cut_off; its usage is a lower bound, not is_final.
+ * was never told whole, was_cut_off; its usage is a lower bound, not is_final. What has
+ * said anything has a TURN_USAGE; if the API tells no numbers, one without any.
  *
  * Events that are not known are ignored; malformed JSON, and what is over a ceiling,
  * becomes a warning and costs nothing else.

@@ -38,10 +38,11 @@ struct turn_reply {
     bool is_final, is_whole, has_failed;
     bool is_silent; /* a reply in one piece: no pieces of it are told */
     bool has_news;  /* usage that was not told: a message without an id has one event */
-    bool has_too_many;      /* blocks: that was told */
-    uint64_t calls;         /* of chat completions: so many have begun */
-    struct turn_usage last; /* … as it was told last */
-    size_t max, held;       /* bytes of blocks: the ceiling, and now */
+    bool has_said, has_counted; /* the events of it have: TEXT and its like; USAGE */
+    bool has_too_many;          /* blocks: that was told */
+    uint64_t calls;             /* of chat completions: so many have begun */
+    struct turn_usage last;     /* … as it was told last */
+    size_t max, held;           /* bytes of blocks: the ceiling, and now */
     struct turn_block blocks[TURN_REPLY_BLOCKS]; /* as they have begun; behind the open
                                                     ones: memory for others */
     size_t open;
@@ -105,7 +106,7 @@ void turn_block_release_all(struct turn_reply *r);
 /* -- reply_usage.c -- */
 /* What was told of it now; is_final: nothing more is used. */
 int turn_reply_usage(struct turn_reply *r, struct turn_usage told, bool is_final);
-/* No more is told of it: what has had no event has one now. */
+/* No more is told of it: what has had no event has one now, and be it without numbers. */
 int turn_reply_usage_end(struct turn_reply *r);
 /* A usage object with such names; what is cached is told beside the input, not in it. */
 struct turn_usage turn_reply_openai_usage(struct view usage, const char *input,

@@ -34,10 +34,13 @@ turn_reply_usage(struct turn_reply *r, struct turn_usage told, bool is_final)
     return is_news && r->id.n ? tell_usage(r) : 0;
 }
 
+/* Who has said something has used something: that is a call, though nobody has told how
+ * much it was. */
 int
 turn_reply_usage_end(struct turn_reply *r)
 {
-    return r->has_news ? tell_usage(r) : 0;
+    bool is_due = r->has_news || (r->has_said && !r->has_counted);
+    return is_due ? tell_usage(r) : 0;
 }
 
 /* -- OpenAI's -- */

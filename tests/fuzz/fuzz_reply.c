@@ -59,6 +59,7 @@ static void
 end(struct turn_reply *r, struct buf *out)
 {
     CHECK(turn_reply_end(r, show, out) == 0);
+    CHECK(!r->has_said || r->has_counted);
     CHECK(!r->open && !r->held);
     for (size_t i = 0; i < TURN_REPLY_BLOCKS; i++)
         CHECK(!r->blocks[i].said.n && !r->blocks[i].id.n && !r->blocks[i].proof.n);

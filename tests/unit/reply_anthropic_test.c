@@ -173,7 +173,7 @@ deltas_are_read_however_they_are_written(void **state)
 {
     (void)state;
     static const char want[] = "text partial \"a\\\"\n"
-                               "text cut off \"a\\\"\n= anthropic\n";
+                               "text cut off \"a\\\"\nusage\n= anthropic\n";
     static const char *const lines[] = {
         "{'type':'content_block_delta','index':0,'delta':{'type':'text_delta','text':'"
         "a\\\\'"

@@ -34,6 +34,7 @@ check(const char *lines, const char *want)
     "= openai-chat id=c1 model=gpt-x stop=" stop " in=36 out=20 read=64 final whole\n"
 #define CALLS(calls) DELTA("{'tool_calls':[" calls "]}")
 #define CUT          "= openai-chat id=c1 model=gpt-x\n"
+#define NO_COUNT     "usage id=c1 model=gpt-x\n"
 
 static void
 a_text_is_whole_when_it_ends(void **state)
@@ -193,6 +194,20 @@ odd_counts_are_not_known(void **state)
 }
 
 static void
+a_reply_whose_usage_nobody_tells_is_a_call(void **state)
+{
+    (void)state;
+    check(DELTA("{'content':'a'}") STOP("stop") DONE,
+          "text partial id=c1 \"a\"\n"
+          "text id=c1 \"a\"\n" NO_COUNT
+          "= openai-chat id=c1 model=gpt-x stop=stop whole\n");
+    reply_kit_check_body(
+        TURN_API_OPENAI_CHAT,
+        "{'object':'chat.completion','choices':[{'message':{'content':'a'}}]}",
+        "text \"a\"\nusage\n= openai-chat whole\n");
+}
+
+static void
 a_reply_without_an_id_tells_its_usage_once(void **state)
 {
     (void)state;
@@ -216,9 +231,9 @@ what_breaks_off_is_cut_off(void **state)
           "thinking id=c1 \"Hm\"\n"
           "tool_call partial id=t1 name=A\n"
           "tool_call partial id=t1 json={\n"
-          "tool_call cut off id=t1 name=A json={\n" CUT);
+          "tool_call cut off id=t1 name=A json={\n" NO_COUNT CUT);
     check(DELTA("{'content':'a'}"),
-          "text partial id=c1 \"a\"\ntext cut off id=c1 \"a\"\n" CUT);
+          "text partial id=c1 \"a\"\ntext cut off id=c1 \"a\"\n" NO_COUNT CUT);
 }
 
 static void
@@ -229,12 +244,12 @@ errors_come_in_many_shapes(void **state)
                                    "code':500}}\n",
           "text partial id=c1 \"a\"\n"
           "error name=server_error \"Boom\"\n"
-          "text cut off id=c1 \"a\"\n"
+          "text cut off id=c1 \"a\"\n" NO_COUNT
           "= openai-chat id=c1 model=gpt-x failed\n");
     check(DELTA("{'content':'a'}") "{'error':'out of memory'}\n" STOP("error") DONE,
           "text partial id=c1 \"a\"\n"
           "error \"out of memory\"\n"
-          "text cut off id=c1 \"a\"\n"
+          "text cut off id=c1 \"a\"\n" NO_COUNT
           "= openai-chat id=c1 model=gpt-x stop=error whole failed\n");
     check(DELTA("{}") "{'error':{'code':'gone'}}\n",
           "error name=gone \"{\"code\":\"gone\"}\"\n"
@@ -422,7 +437,7 @@ a_response_may_end_early(void **state)
         "text id=r1 \"a\"\n" ENDED_SHOWN R_FACTS("max_output_tokens"));
     check_responses(BEGUN TOLD("output_text.delta", "0", "'content_index':0,'delta':'a'"),
                     "text partial id=r1 \"a\"\ntext cut off id=r1 \"a\"\n"
-                    "= openai-responses id=r1 model=gpt-y\n");
+                    "usage id=r1 model=gpt-y\n= openai-responses id=r1 model=gpt-y\n");
 }
 
 static void
@@ -439,6 +454,7 @@ a_response_may_fail(void **state)
         "text partial id=r1 \"a\"\n"
         "error name=server_error \"Boom\"\n"
         "text cut off id=r1 \"a\"\n"
+        "usage id=r1 model=gpt-y\n"
         "= openai-responses id=r1 model=gpt-y stop=failed failed\n");
     check_responses("{'type':'error','code':'rate_limit_exceeded','message':'Slow down',"
                     "'param':null,'sequence_number':3}\n",
@@ -490,6 +506,7 @@ main(void)
         cmocka_unit_test(only_the_first_choice_counts),
         cmocka_unit_test(a_server_may_count_in_each_chunk),
         cmocka_unit_test(odd_counts_are_not_known),
+        cmocka_unit_test(a_reply_whose_usage_nobody_tells_is_a_call),
         cmocka_unit_test(a_reply_without_an_id_tells_its_usage_once),
         cmocka_unit_test(what_breaks_off_is_cut_off),
         cmocka_unit_test(errors_come_in_many_shapes),
