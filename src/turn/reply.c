@@ -252,7 +252,7 @@ turn_reply_new(struct turn_reply **ret, enum turn_api api)
     if (!r)
         return -ENOMEM;
     r->api = api_of(api);
-    r->usage = r->last = TURN_NO_USAGE;
+    r->usage = r->raw = TURN_NO_USAGE;
     r->max = TURN_REPLY_MAX;
     *ret = r;
     return 0;

@@ -27,20 +27,33 @@ is_mine(const struct turn_reply_mark *m)
 
 /* -- usage -- */
 
-/* Some servers count in each chunk. An input of which nobody says how much is cached may
- * become less: it waits for the end. */
+/* Until the count is final more of the input may turn out to be cached: then it would be
+ * counted twice. */
 static int
-take_usage(struct turn_reply *r, struct view usage)
+tell_count(struct turn_reply *r, bool is_final)
 {
-    struct turn_usage told = turn_reply_openai_usage(
-        usage, "prompt_tokens", "completion_tokens", "prompt_tokens_details");
-    bool is_final = r->stop.n > 0;
-    if (!turn_is_there(usage))
+    struct turn_usage u = r->raw;
+    if (is_final)
+        turn_take_off(&u.input_tokens, u.cache_read_tokens);
+    else
+        u.input_tokens = TURN_UNKNOWN;
+    return turn_reply_usage(r, u, is_final);
+}
+
+/* Some servers count in each chunk, and in one more without choices, which may be the
+ * first to tell what is cached. Of others the one with the reason to stop has it all. */
+static int
+take_usage(struct turn_reply *r, const struct chunk *c)
+{
+    struct view choices = c->choices, one;
+    bool has_stopped = r->stop.n > 0;
+    if (!turn_is_there(c->usage))
         return 0;
-    r->last = told;
-    if (!is_final && told.cache_read_tokens == TURN_UNKNOWN)
-        told.input_tokens = TURN_UNKNOWN;
-    return turn_reply_usage(r, told, is_final);
+    struct turn_usage told = turn_reply_openai_usage(
+        c->usage, "prompt_tokens", "completion_tokens", "prompt_tokens_details");
+    bool is_news = turn_usage_raise(&r->raw, told);
+    r->is_running |= is_news && !has_stopped;
+    return tell_count(r, has_stopped && !(r->is_running && turn_next(&choices, &one)));
 }
 
 /* -- what is said -- */
@@ -231,16 +244,16 @@ take_chunk(struct turn_reply *r, struct view object)
         result = turn_reply_error(r, c.error);
     if (result >= 0)
         result = take_choices(r, c.choices);
-    return result < 0 ? result : take_usage(r, c.usage);
+    return result < 0 ? result : take_usage(r, &c);
 }
 
-/* The count that came last is all there is. */
+/* What was counted is all there is. */
 static int
 finish(struct turn_reply *r)
 {
     int result = turn_block_end_all(r, r->has_failed);
     if (result >= 0 && !r->has_failed)
-        result = turn_reply_usage(r, r->last, true);
+        result = tell_count(r, true);
     return result < 0 ? result : turn_reply_whole(r);
 }
 

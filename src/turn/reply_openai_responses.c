@@ -242,11 +242,10 @@ take_foot(struct turn_reply *r, const struct response *p)
         result = turn_reply_error(r, p->error);
     if (result < 0 || !turn_is_there(p->usage))
         return result;
-    return turn_reply_usage(r,
-                            turn_reply_openai_usage(p->usage, "input_tokens",
-                                                    "output_tokens",
-                                                    "input_tokens_details"),
-                            true);
+    struct turn_usage told = turn_reply_openai_usage(
+        p->usage, "input_tokens", "output_tokens", "input_tokens_details");
+    turn_take_off(&told.input_tokens, told.cache_read_tokens);
+    return turn_reply_usage(r, told, true);
 }
 
 static int

@@ -41,8 +41,9 @@ struct turn_reply {
     bool has_said, has_counted; /* the events of it have: TEXT and its like; USAGE */
     bool has_too_many;          /* blocks: that was told */
     uint64_t calls;             /* of chat completions: so many have begun */
-    struct turn_usage last;     /* … as it was told last */
-    size_t max, held;           /* bytes of blocks: the ceiling, and now */
+    bool is_running;            /* … usage was told while it went on */
+    struct turn_usage raw; /* … the largest of each number; input: with the cached */
+    size_t max, held;      /* bytes of blocks: the ceiling, and now */
     struct turn_block blocks[TURN_REPLY_BLOCKS]; /* as they have begun; behind the open
                                                     ones: memory for others */
     size_t open;
@@ -108,7 +109,7 @@ void turn_block_release_all(struct turn_reply *r);
 int turn_reply_usage(struct turn_reply *r, struct turn_usage told, bool is_final);
 /* No more is told of it: what has had no event has one now, and be it without numbers. */
 int turn_reply_usage_end(struct turn_reply *r);
-/* A usage object with such names; what is cached is told beside the input, not in it. */
+/* A usage object with such names; the input is with what is cached, as it was told. */
 struct turn_usage turn_reply_openai_usage(struct view usage, const char *input,
                                           const char *output, const char *details);
 

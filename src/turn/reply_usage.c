@@ -61,6 +61,5 @@ turn_reply_openai_usage(struct view usage, const char *input, const char *output
     u.input_tokens = turn_u64(in, TURN_UNKNOWN);
     u.output_tokens = turn_u64(out, TURN_UNKNOWN);
     u.cache_read_tokens = turn_u64(cached, TURN_UNKNOWN);
-    turn_take_off(&u.input_tokens, u.cache_read_tokens);
     return u;
 }

@@ -161,6 +161,7 @@ a_server_may_count_in_each_chunk(void **state)
           "text partial id=c1 \"b\"\n"
           "usage id=c1 model=gpt-x out=2\n"
           "text id=c1 \"ab\"\n"
+          "usage id=c1 model=gpt-x out=3\n"
           "final usage id=c1 model=gpt-x in=9 out=3\n"
           "= openai-chat id=c1 model=gpt-x stop=stop in=9 out=3 final whole\n");
     /* Without a reason to stop the end of the stream says that this was all. */
@@ -172,8 +173,32 @@ a_server_may_count_in_each_chunk(void **state)
           "= openai-chat id=c1 model=gpt-x in=9 out=1 final whole\n");
     check(CHUNK("{}", "null",
                 "{'prompt_tokens':9,'prompt_tokens_details':{'cached_tokens':4}}"),
-          "usage id=c1 model=gpt-x in=5 read=4\n"
-          "= openai-chat id=c1 model=gpt-x in=5 read=4\n");
+          "usage id=c1 model=gpt-x read=4\n"
+          "= openai-chat id=c1 model=gpt-x read=4\n");
+}
+
+/* Else the 80 would count as input, too. */
+static void
+what_is_cached_may_be_told_late(void **state)
+{
+    (void)state;
+#define CACHED(stop, out, cached)                                                      \
+    CHUNK("{}", stop,                                                                  \
+          "{'prompt_tokens':100,'completion_tokens':" out ",'prompt_tokens_details':{" \
+          "'cached_tokens':" cached "}}")
+    check(CACHED("null", "1", "0") CACHED("null", "2", "80") CACHED("'stop'", "3", "0")
+              DONE,
+          "usage id=c1 model=gpt-x out=1 read=0\n"
+          "usage id=c1 model=gpt-x out=2 read=80\n"
+          "usage id=c1 model=gpt-x out=3 read=80\n"
+          "final usage id=c1 model=gpt-x in=20 out=3 read=80\n"
+          "= openai-chat id=c1 model=gpt-x stop=stop in=20 out=3 read=80 final whole\n");
+    /* vLLM tells it only in the last chunk, which has no choices. */
+    check(CHUNK("{}", "null", "{'prompt_tokens':100,'completion_tokens':1}")
+              CHUNK("{}", "'stop'", "{'prompt_tokens':100,'completion_tokens':20}") USAGE,
+          "usage id=c1 model=gpt-x out=1\n"
+          "usage id=c1 model=gpt-x out=20\n" USAGE_SHOWN
+          "= openai-chat id=c1 model=gpt-x stop=stop in=36 out=20 read=64 final\n");
 }
 
 static void
@@ -505,6 +530,7 @@ main(void)
         cmocka_unit_test(calls_of_other_servers_are_understood),
         cmocka_unit_test(only_the_first_choice_counts),
         cmocka_unit_test(a_server_may_count_in_each_chunk),
+        cmocka_unit_test(what_is_cached_may_be_told_late),
         cmocka_unit_test(odd_counts_are_not_known),
         cmocka_unit_test(a_reply_whose_usage_nobody_tells_is_a_call),
         cmocka_unit_test(a_reply_without_an_id_tells_its_usage_once),
