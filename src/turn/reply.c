@@ -240,6 +240,7 @@ turn_reply_facts(const struct turn_reply *r)
         .stop = turn_view_of(&r->stop),
         .usage = r->usage,
         .is_final = r->is_final,
+        .raw_usage = turn_view_of(&r->raw_usage),
         .is_whole = r->is_whole,
         .has_failed = r->has_failed,
     };
@@ -268,6 +269,7 @@ turn_reply_free(struct turn_reply *r)
     buf_release(&r->id);
     buf_release(&r->model);
     buf_release(&r->stop);
+    buf_release(&r->raw_usage);
     for (size_t i = 0; i < sizeof(r->text) / sizeof(r->text[0]); i++)
         buf_release(&r->text[i]);
     free(r);

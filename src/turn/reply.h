@@ -37,9 +37,11 @@ enum turn_api {
 };
 
 enum {
-    TURN_REPLY_MAX = 64 << 20
-}; /* bytes that are being said at the same time; of a
-      reply in one piece; more is cut off */
+    /* Bytes that are being said at the same time; of a reply in one piece; more is cut
+     * off. */
+    TURN_REPLY_MAX = 64 << 20,
+    TURN_REPLY_USAGE = 4096, /* … of raw_usage; a longer one is none */
+};
 
 /* "anthropic"; "openai-chat"; "openai-responses"; "auto". */
 const char *turn_api_name(enum turn_api api);
@@ -53,7 +55,10 @@ struct turn_reply_facts {
     struct view id, model; /* of the message; empty: not told */
     struct view stop;      /* why it has ended, in the API's own word; empty: not told */
     struct turn_usage usage;
-    bool is_final;   /* that is all; else a lower bound */
+    bool is_final; /* that is all; else a lower bound */
+    /* What was used in the API's own words, a JSON object; empty: none was told. What
+     * came later stands in place of what came before. */
+    struct view raw_usage;
     bool is_whole;   /* its end was told (message_stop, [DONE], response.completed) */
     bool has_failed; /* it told an error */
 };

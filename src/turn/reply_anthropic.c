@@ -199,6 +199,13 @@ take_delta(struct turn_reply *r, const struct event *e)
 /* -- messages -- */
 
 static int
+take_usage(struct turn_reply *r, struct view usage, bool is_final)
+{
+    int result = turn_reply_keep_usage(r, usage);
+    return result < 0 ? result : turn_reply_usage(r, claude_usage(usage), is_final);
+}
+
+static int
 take_head(struct turn_reply *r, struct view message)
 {
     struct view id = { 0 }, model = { 0 }, usage = { 0 };
@@ -209,7 +216,7 @@ take_head(struct turn_reply *r, struct view message)
     int result = turn_reply_set(r, &r->id, id);
     if (result >= 0)
         result = turn_reply_set(r, &r->model, model);
-    return result < 0 ? result : turn_reply_usage(r, claude_usage(usage), false);
+    return result < 0 ? result : take_usage(r, usage, false);
 }
 
 static int
@@ -223,7 +230,7 @@ take_foot(struct turn_reply *r, struct view stop, struct view usage)
 {
     int result = turn_reply_set(r, &r->stop, stop);
     bool is_final = stop.n > 2 && stop.p[0] == '"';
-    return result < 0 ? result : turn_reply_usage(r, claude_usage(usage), is_final);
+    return result < 0 ? result : take_usage(r, usage, is_final);
 }
 
 static int

@@ -53,7 +53,10 @@ take_usage(struct turn_reply *r, const struct chunk *c)
         c->usage, "prompt_tokens", "completion_tokens", "prompt_tokens_details");
     bool is_news = turn_usage_raise(&r->raw, told);
     r->is_running |= is_news && !has_stopped;
-    return tell_count(r, has_stopped && !(r->is_running && turn_next(&choices, &one)));
+    int result = turn_reply_keep_usage(r, c->usage);
+    return result < 0 ? result
+                      : tell_count(r, has_stopped &&
+                                          !(r->is_running && turn_next(&choices, &one)));
 }
 
 /* -- what is said -- */

@@ -245,7 +245,8 @@ take_foot(struct turn_reply *r, const struct response *p)
     struct turn_usage told = turn_reply_openai_usage(
         p->usage, "input_tokens", "output_tokens", "input_tokens_details");
     turn_take_off(&told.input_tokens, told.cache_read_tokens);
-    return turn_reply_usage(r, told, true);
+    result = turn_reply_keep_usage(r, p->usage);
+    return result < 0 ? result : turn_reply_usage(r, told, true);
 }
 
 static int

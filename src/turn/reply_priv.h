@@ -33,7 +33,7 @@ struct turn_reply {
     const struct turn_reply_api *api; /* NULL: not known yet */
     struct turn_sse sse;
     struct turn_sink to; /* of the current call */
-    struct buf id, model, stop;
+    struct buf id, model, stop, raw_usage;
     struct turn_usage usage;
     bool is_final, is_whole, has_failed;
     bool is_silent; /* a reply in one piece: no pieces of it are told */
@@ -107,6 +107,8 @@ void turn_block_release_all(struct turn_reply *r);
 /* -- reply_usage.c -- */
 /* What was told of it now; is_final: nothing more is used. */
 int turn_reply_usage(struct turn_reply *r, struct turn_usage told, bool is_final);
+/* … in the API's own words (raw). */
+int turn_reply_keep_usage(struct turn_reply *r, struct view usage);
 /* No more is told of it: what has had no event has one now, and be it without numbers. */
 int turn_reply_usage_end(struct turn_reply *r);
 /* A usage object with such names; the input is with what is cached, as it was told. */

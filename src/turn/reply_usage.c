@@ -2,6 +2,8 @@
 /* reply_usage.c -- what a reply has used, as far as it was told. */
 #include "turn/reply_priv.h"
 
+#include "base/json_in.h"
+
 static bool
 is_told(struct turn_usage u)
 {
@@ -41,6 +43,99 @@ turn_reply_usage_end(struct turn_reply *r)
 {
     bool is_due = r->has_news || (r->has_said && !r->has_counted);
     return is_due ? tell_usage(r) : 0;
+}
+
+/* -- in the API's own words -- */
+
+struct member {
+    struct view key, value; /* raw */
+};
+
+static struct view
+pass(struct json_in *in)
+{
+    (void)json_in_peek(in);
+    const uint8_t *start = in->p;
+    json_in_pass(in);
+    return (struct view){ start, (size_t)(in->p - start) };
+}
+
+/* Of a good object, behind its bracket. */
+static bool
+next_member(struct json_in *in, bool *is_first, struct member *ret)
+{
+    if (!json_in_each(in, '}', is_first))
+        return false;
+    struct view key = pass(in);
+    if (!json_in_take(in, ':'))
+        return false;
+    *ret = (struct member){ key, pass(in) };
+    return true;
+}
+
+static struct json_in
+members_of(struct view object)
+{
+    return (struct json_in){ .p = object.p + 1, .end = object.p + object.n };
+}
+
+static bool
+find_member(struct view object, struct view key, struct view *ret)
+{
+    struct json_in in = members_of(object);
+    struct member m;
+    for (bool is_first = true; next_member(&in, &is_first, &m);)
+        if (m.key.n == key.n && !memcmp(m.key.p, key.p, key.n)) {
+            *ret = m.value;
+            return true;
+        }
+    return false;
+}
+
+static void
+put_member(struct buf *out, struct view key, struct view value)
+{
+    if (out->n > 1)
+        buf_puts(out, ",");
+    buf_append(out, key.p, key.n);
+    buf_puts(out, ":");
+    buf_append(out, value.p, value.n);
+}
+
+/* A null does not take away what was told. */
+static void
+merge(struct view before, struct view now, struct buf *out)
+{
+    struct json_in in = members_of(before), of_now = members_of(now);
+    struct member m;
+    struct view other = { 0 };
+    buf_clear(out);
+    buf_puts(out, "{");
+    for (bool is_first = true; next_member(&in, &is_first, &m);) {
+        bool is_news = find_member(now, m.key, &other) && turn_is_there(other);
+        put_member(out, m.key, is_news ? other : m.value);
+    }
+    for (bool is_first = true; next_member(&of_now, &is_first, &m);)
+        if (!find_member(before, m.key, &other))
+            put_member(out, m.key, m.value);
+    buf_puts(out, "}");
+}
+
+int
+turn_reply_keep_usage(struct turn_reply *r, struct view usage)
+{
+    struct buf *kept = &r->raw_usage;
+    if (!usage.n || usage.p[0] != '{' || usage.n > TURN_REPLY_USAGE)
+        return 0;
+    if (kept->n) {
+        merge(turn_view_of(kept), usage, &r->text[3]);
+        if (r->text[3].failed)
+            return r->text[3].failed;
+        if (r->text[3].n <= TURN_REPLY_USAGE)
+            usage = turn_view_of(&r->text[3]);
+    }
+    buf_clear(kept);
+    return buf_append(kept, usage.p, usage.n);
 }
 
 /* -- OpenAI's -- */

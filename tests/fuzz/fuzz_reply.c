@@ -60,6 +60,8 @@ end(struct turn_reply *r, struct buf *out)
 {
     CHECK(turn_reply_end(r, show, out) == 0);
     CHECK(!r->has_said || r->has_counted);
+    struct view used = turn_reply_facts(r).raw_usage;
+    CHECK(!used.n || (used.n <= TURN_REPLY_USAGE && turn_fields(used, NULL, 0)));
     CHECK(!r->open && !r->held);
     for (size_t i = 0; i < TURN_REPLY_BLOCKS; i++)
         CHECK(!r->blocks[i].said.n && !r->blocks[i].id.n && !r->blocks[i].proof.n);

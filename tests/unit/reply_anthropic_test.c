@@ -315,6 +315,62 @@ a_message_without_an_id_tells_its_usage_once(void **state)
           "usage in=3 out=1\n= anthropic in=3 out=1\n");
 }
 
+static void
+raw_usage_is(const char *lines, const char *want)
+{
+    AUTO(buf) bytes = { 0 };
+    AUTO(buf) raw = { 0 };
+    AUTO(buf) shown = { 0 };
+    struct turn_reply *r;
+    assert_int_equal(turn_reply_new(&r, TURN_API_AUTO), 0);
+    reply_kit_events(lines, &bytes);
+    struct view stream = { bytes.p, bytes.n };
+    assert_int_equal(turn_reply_feed(r, stream, turn_kit_write, &shown), 0);
+    struct view told = turn_reply_facts(r).raw_usage;
+    buf_append(&raw, told.p, told.n);
+    assert_string_equal(buf_str(&raw), want);
+    turn_reply_free(r);
+}
+
+static void
+usage_is_there_in_the_words_of_the_api(void **state)
+{
+    (void)state;
+    raw_usage_is("{'type':'message_start','message':{'id':'m'}}\n", "");
+    raw_usage_is(
+        "{'type':'message_start','message':{'usage':{'input_tokens':3, 'service_tier':"
+        "'standard','cache_creation':{'ephemeral_5m_input_tokens':2},'output_tokens':1}}}"
+        "\n{'type':'message_delta','delta':{},'usage':{'output_tokens':12,"
+        "'service_tier':null,'server_tool_use':{'web_search_requests':1}}}\n",
+        "{\"input_tokens\":3,\"service_tier\":\"standard\",\"cache_creation\":{"
+        "\"ephemeral_5m_input_tokens\":2},\"output_tokens\":12,\"server_tool_use\":{"
+        "\"web_search_requests\":1}}");
+    raw_usage_is("{'choices':[],'usage':{}}\n{'choices':[],'usage':{'a':[1,{'b':2}]}}\n"
+                 "{'choices':[],'usage':null}\n{'choices':[],'usage':[7]}\n",
+                 "{\"a\":[1,{\"b\":2}]}");
+    raw_usage_is("{'type':'response.completed','response':{'usage':{'x':1}}}\n",
+                 "{\"x\":1}");
+}
+
+static void
+raw_usage_has_a_ceiling(void **state)
+{
+    (void)state;
+    AUTO(buf) lines = { 0 };
+    static const char head[] = "{'choices':[],'usage':{'a':1";
+    buf_printf(&lines, "%s}}\n%s,'b':'%05000u'}}\n", head, head, 1U);
+    raw_usage_is(buf_str(&lines), "{\"a\":1}");
+    buf_clear(&lines);
+    for (int i = 0; i < 100; i++)
+        buf_printf(&lines, "{'choices':[],'usage':{'a%d':1%0499d}}\n", i, 7);
+    AUTO(buf) last = { 0 };
+    buf_printf(&last, "{\"a%d\":1%0499d", 96, 7);
+    for (int i = 97; i < 100; i++)
+        buf_printf(&last, ",\"a%d\":1%0499d", i, 7);
+    buf_puts(&last, "}");
+    raw_usage_is(buf_str(&lines), buf_str(&last));
+}
+
 /* -- in one piece -- */
 
 static void
@@ -548,6 +604,8 @@ main(void)
         cmocka_unit_test(the_larger_value_counts),
         cmocka_unit_test(numbers_that_are_none_are_not_known),
         cmocka_unit_test(a_message_without_an_id_tells_its_usage_once),
+        cmocka_unit_test(usage_is_there_in_the_words_of_the_api),
+        cmocka_unit_test(raw_usage_has_a_ceiling),
         cmocka_unit_test(a_message_in_one_piece_has_no_pieces),
         cmocka_unit_test(an_error_in_one_piece_is_told),
         cmocka_unit_test(apis_are_guessed_by_what_they_say),
