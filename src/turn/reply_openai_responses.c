@@ -3,8 +3,9 @@
  * reply_openai_responses.c -- replies of the Responses API.
  *
  * A response has items of output, each with an index, and these have parts. Each is told
- * in pieces and then whole; the end of the stream repeats all of it, of which only the
- * usage is news. What went into a call comes with its item.
+ * in pieces and then whole, or by some servers only with the end of its item; the end of
+ * the stream repeats all of it, of which only the usage is news. What went into a call
+ * comes with its item.
  */
 #include "turn/reply_priv.h"
 
@@ -28,11 +29,17 @@ is_mine(const struct turn_reply_mark *m)
            (turn_is(m->type, "error") && !m->error.n);
 }
 
+static uint32_t
+item_of(struct view index)
+{
+    return (uint32_t)turn_u64(index, 0);
+}
+
 /* Item, kind and part in one number. */
 static uint64_t
 key_of(struct view index, enum kind kind, struct view part)
 {
-    return (turn_u64(index, 0) & 0xffffffff) << 32 | (uint64_t)kind << 24 |
+    return (uint64_t)item_of(index) << 32 | (uint64_t)kind << 24 |
            (turn_u64(part, 0) & 0xffffff);
 }
 
@@ -54,18 +61,50 @@ type_of(enum kind kind)
                                                : TURN_TEXT;
 }
 
+/* -- which items have told texts: their ends repeat them -- */
+
+static bool
+forget(struct turn_reply *r, struct view index)
+{
+    uint32_t item = item_of(index);
+    size_t i = 0;
+    while (i < r->item_count && r->items[i] != item)
+        i++;
+    if (i == r->item_count)
+        return false;
+    r->item_count--;
+    memmove(r->items + i, r->items + i + 1, (r->item_count - i) * sizeof(r->items[0]));
+    return true;
+}
+
+static void
+remember(struct turn_reply *r, struct view index)
+{
+    uint32_t item = item_of(index);
+    for (size_t i = r->item_count; i-- > 0;)
+        if (r->items[i] == item)
+            return;
+    if (r->item_count == TURN_REPLY_ITEMS) {
+        r->item_count--;
+        memmove(r->items, r->items + 1, r->item_count * sizeof(r->items[0]));
+    }
+    r->items[r->item_count++] = item;
+}
+
 /* -- texts, and arguments as they come -- */
 
 static int
 take_piece(struct turn_reply *r, const struct event *e)
 {
+    if (e->kind != CALL && e->delta.n > 2)
+        remember(r, e->index);
     return turn_block_say(r, key_of_event(e), type_of(e->kind),
                           turn_text(e->delta, &r->text[0]));
 }
 
 /* A text without pieces comes with its end. */
 static int
-text_done(struct turn_reply *r, const struct event *e)
+end_text(struct turn_reply *r, const struct event *e)
 {
     uint64_t key = key_of_event(e);
     struct turn_block *b = turn_block_find(r, key);
@@ -76,6 +115,14 @@ text_done(struct turn_reply *r, const struct event *e)
         b = turn_block_find(r, key);
     }
     return result < 0 || !b ? result : turn_block_end(r, b, false);
+}
+
+static int
+text_done(struct turn_reply *r, const struct event *e)
+{
+    if (e->text.n > 2)
+        remember(r, e->index);
+    return end_text(r, e);
 }
 
 /* -- calls -- */
@@ -180,7 +227,7 @@ end_call(struct turn_reply *r, struct view index, struct view object,
 static int
 end_texts(struct turn_reply *r, struct view index)
 {
-    uint64_t item = turn_u64(index, 0) & 0xffffffff;
+    uint32_t item = item_of(index);
     for (size_t i = 0; i < r->open;) {
         if (r->blocks[i].key >> 32 != item) {
             i++;
@@ -193,6 +240,35 @@ end_texts(struct turn_reply *r, struct view index)
     return 0;
 }
 
+/* Each part as if it were told with its end. */
+static int
+take_parts(struct turn_reply *r, struct view index, struct view parts, enum kind kind)
+{
+    for (;;) {
+        struct event e = { .index = index, .kind = kind };
+        struct view refusal = { 0 };
+        const struct turn_field wanted[] = { { "text", &e.text },
+                                             { "refusal", &refusal } };
+        if (!turn_known_next(&parts, wanted, 2))
+            return 0;
+        if (refusal.n)
+            e.text = refusal;
+        int result = end_text(r, &e);
+        if (result < 0)
+            return result;
+    }
+}
+
+static int
+take_texts(struct turn_reply *r, struct view index, const struct item *i)
+{
+    bool is_thought = turn_is(i->type, "reasoning");
+    int result = is_thought ? take_parts(r, index, i->summary, SUMS_UP) : 0;
+    if (result < 0)
+        return result;
+    return take_parts(r, index, i->content, is_thought ? THINKS : SAYS);
+}
+
 static int
 item_done(struct turn_reply *r, const struct event *e)
 {
@@ -200,7 +276,9 @@ item_done(struct turn_reply *r, const struct event *e)
     take_item(e->item, &i);
     if (turn_ends_in(i.type, "_call"))
         return end_call(r, e->index, e->item, &i);
-    return end_texts(r, e->index);
+    bool was_told = forget(r, e->index);
+    int result = end_texts(r, e->index);
+    return result < 0 || was_told ? result : take_texts(r, e->index, &i);
 }
 
 /* -- responses -- */
@@ -333,25 +411,6 @@ take_event(struct turn_reply *r, struct view data)
 
 /* -- replies in one piece -- */
 
-/* The parts of an item, as if each were told with its end. */
-static int
-take_parts(struct turn_reply *r, struct view parts, bool is_thought)
-{
-    for (;;) {
-        struct event e = { .kind = is_thought ? THINKS : SAYS };
-        struct view refusal = { 0 };
-        const struct turn_field wanted[] = { { "text", &e.text },
-                                             { "refusal", &refusal } };
-        if (!turn_known_next(&parts, wanted, 2))
-            return 0;
-        if (refusal.n)
-            e.text = refusal;
-        int result = text_done(r, &e);
-        if (result < 0)
-            return result;
-    }
-}
-
 static int
 take_output(struct turn_reply *r, struct view object)
 {
@@ -359,9 +418,7 @@ take_output(struct turn_reply *r, struct view object)
     take_item(object, &i);
     if (turn_ends_in(i.type, "_call"))
         return end_call(r, (struct view){ 0 }, object, &i);
-    bool is_thought = turn_is(i.type, "reasoning");
-    int result = is_thought ? take_parts(r, i.summary, true) : 0;
-    return result < 0 ? result : take_parts(r, i.content, is_thought);
+    return take_texts(r, (struct view){ 0 }, &i);
 }
 
 static int

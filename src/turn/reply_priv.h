@@ -18,6 +18,7 @@
 enum {
     TURN_REPLY_BLOCKS = 128, /* open at the same time */
     TURN_REPLY_WORD = 4096,  /* bytes of an id, a name; a longer one is none */
+    TURN_REPLY_ITEMS = 128,  /* of a response that are told at the same time */
 };
 
 struct turn_block {
@@ -44,6 +45,9 @@ struct turn_reply {
     bool is_running;            /* … usage was told while it went on */
     struct turn_usage raw; /* … the largest of each number; input: with the cached */
     size_t max, held;      /* bytes of blocks: the ceiling, and now */
+    uint32_t items[TURN_REPLY_ITEMS]; /* of responses: those with texts that were told,
+                                         and that are not done; the latest */
+    size_t item_count;
     struct turn_block blocks[TURN_REPLY_BLOCKS]; /* as they have begun; behind the open
                                                     ones: memory for others */
     size_t open;

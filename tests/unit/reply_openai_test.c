@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "support/reply_kit.h"
+#include "turn/reply_priv.h"
 
 static void
 check(const char *lines, const char *want)
@@ -427,6 +428,59 @@ a_call_may_come_with_its_item_alone(void **state)
 }
 
 static void
+texts_may_come_with_their_item_alone(void **state)
+{
+    (void)state;
+    check_responses(
+        BEGUN ITEM("done", "0",
+                   "{'type':'reasoning','summary':[{'text':'Hm'},{'text':'So'}],'content'"
+                   ":[{'text':'x=1'}]}")
+            TOLD("output_text.delta", "1", "'content_index':0,'delta':'a'")
+                ITEM("done", "2",
+                     "{'type':'message','content':[{'text':'b'},{'refusal':'No'}]}")
+                    ITEM("done", "1", "{'type':'message','content':[{'text':'a'}]}")
+                        ENDED("completed", ""),
+        "thinking partial id=r1 \"Hm\"\n"
+        "thinking id=r1 \"Hm\"\n"
+        "thinking partial id=r1 \"So\"\n"
+        "thinking id=r1 \"So\"\n"
+        "thinking partial id=r1 \"x=1\"\n"
+        "thinking id=r1 \"x=1\"\n"
+        "text partial id=r1 \"a\"\n"
+        "text partial id=r1 \"b\"\n"
+        "text id=r1 \"b\"\n"
+        "text partial id=r1 \"No\"\n"
+        "text id=r1 \"No\"\n"
+        "text id=r1 \"a\"\n" ENDED_SHOWN R_FACTS("completed"));
+}
+
+/* 130 are open at once, of which the first two are no longer known to have told texts. */
+static void
+items_that_are_told_at_once_have_a_ceiling(void **state)
+{
+    (void)state;
+    AUTO(buf) lines = { 0 };
+    AUTO(buf) bytes = { 0 };
+    AUTO(buf) out = { 0 };
+    for (int i = 0; i < TURN_REPLY_ITEMS + 2; i++)
+        buf_printf(&lines,
+                   "{'type':'response.output_text.done','output_index':%d,'text':'a'}\n",
+                   i);
+    for (int i = 0; i < TURN_REPLY_ITEMS + 2; i++)
+        buf_printf(&lines,
+                   "{'type':'response.output_item.done','output_index':%d,'item':{'type':"
+                   "'message','content':[{'text':'b'}]}}\n",
+                   i);
+    reply_kit_events(buf_str(&lines), &bytes);
+    reply_kit_stream(TURN_API_AUTO, (struct view){ bytes.p, bytes.n }, bytes.n, bytes.n,
+                     &out);
+    size_t again = 0;
+    for (const char *p = buf_str(&out); (p = strstr(p, "text \"b\"")); p++)
+        again++;
+    assert_int_equal(again, 2);
+}
+
+static void
 what_the_api_calls_itself_has_its_result(void **state)
 {
     (void)state;
@@ -541,6 +595,8 @@ main(void)
         cmocka_unit_test(a_response_tells_its_reasoning),
         cmocka_unit_test(a_response_tells_its_calls),
         cmocka_unit_test(a_call_may_come_with_its_item_alone),
+        cmocka_unit_test(texts_may_come_with_their_item_alone),
+        cmocka_unit_test(items_that_are_told_at_once_have_a_ceiling),
         cmocka_unit_test(what_the_api_calls_itself_has_its_result),
         cmocka_unit_test(a_response_may_end_early),
         cmocka_unit_test(a_response_may_fail),
