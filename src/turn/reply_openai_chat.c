@@ -12,6 +12,7 @@
 enum { INDEX_MAX = 1 << 20 };
 #define KEY_TEXT     UINT64_MAX
 #define KEY_THINKING (UINT64_MAX - 1)
+#define KEY_FUNCTION (UINT64_MAX - 2)    /* the one call of the old way */
 #define KEY_CALLS    ((uint64_t)1 << 32) /* and its number: a call that does not */
 
 /* What of a chunk counts, raw. */
@@ -81,10 +82,30 @@ say(struct turn_reply *r, enum turn_type type, struct view value)
                : turn_block_say(r, is_thought ? KEY_THINKING : KEY_TEXT, type, text);
 }
 
+/* A content of parts instead of a text; Mistral's thinking is one of them, and has parts
+ * again. */
+static int
+say_parts(struct turn_reply *r, enum turn_type type, struct view parts)
+{
+    for (;;) {
+        struct view text = { 0 }, refusal = { 0 }, thinking = { 0 };
+        const struct turn_field wanted[] = { { "text", &text },
+                                             { "refusal", &refusal },
+                                             { "thinking", &thinking } };
+        if (!turn_known_next(&parts, wanted, 3))
+            return 0;
+        int result = say(r, type, refusal.n ? refusal : text);
+        if (result >= 0 && type == TURN_TEXT)
+            result = say_parts(r, TURN_THINKING, thinking);
+        if (result < 0)
+            return result;
+    }
+}
+
 /* -- calls -- */
 
 struct call {
-    struct view index, id, function, name, arguments;
+    struct view index, id, name, arguments;
 };
 
 static bool
@@ -136,18 +157,15 @@ complete(struct buf *b, struct view text)
     return b->n || text.n > TURN_REPLY_WORD ? 0 : buf_append(b, text.p, text.n);
 }
 
+/* More of the call b; NULL: it begins. */
 static int
-take_call(struct turn_reply *r, const struct call *c)
+go_on(struct turn_reply *r, struct turn_block *b, uint64_t key, const struct call *c)
 {
-    uint64_t key = turn_u64(c->index, TURN_UNKNOWN);
     struct view id = turn_text(c->id, &r->text[1]);
     struct view name = turn_text(c->name, &r->text[2]);
     struct view arguments = turn_text(c->arguments, &r->text[0]);
-    if (key > INDEX_MAX)
-        key = KEY_CALLS + r->calls;
     if (c->arguments.n && c->arguments.p[0] == '{') /* it should be a string */
         arguments = c->arguments;
-    struct turn_block *b = find_call(r, c, key, id);
     int result = b ? 0 : begin_call(r, key, id, name, &b);
     if (result < 0 || !b)
         return result;
@@ -157,22 +175,49 @@ take_call(struct turn_reply *r, const struct call *c)
 }
 
 static int
+take_call(struct turn_reply *r, const struct call *c)
+{
+    uint64_t key = turn_u64(c->index, TURN_UNKNOWN);
+    if (key > INDEX_MAX)
+        key = KEY_CALLS + r->calls;
+    return go_on(r, find_call(r, c, key, turn_text(c->id, &r->text[1])), key, c);
+}
+
+static int
 take_calls(struct turn_reply *r, struct view calls)
 {
     for (;;) {
         struct call c = { 0 };
+        struct view function = { 0 }, custom = { 0 };
         const struct turn_field wanted[] = { { "index", &c.index },
                                              { "id", &c.id },
-                                             { "function", &c.function } };
-        const struct turn_field of_function[] = { { "name", &c.name },
-                                                  { "arguments", &c.arguments } };
-        if (!turn_known_next(&calls, wanted, 3))
+                                             { "function", &function },
+                                             { "custom", &custom } };
+        const struct turn_field of_either[] = { { "name", &c.name },
+                                                { "arguments", &c.arguments },
+                                                { "input", &c.arguments } };
+        if (!turn_known_next(&calls, wanted, 4))
             return 0;
-        (void)turn_known_fields(c.function, of_function, 2);
-        int result = c.function.n ? take_call(r, &c) : 0;
+        bool is_one = turn_known_fields(turn_is_there(custom) ? custom : function,
+                                        of_either, 3);
+        int result = is_one ? take_call(r, &c) : 0;
         if (result < 0)
             return result;
     }
+}
+
+/* As it was before there were several; some tell a call in both ways. */
+static int
+take_function(struct turn_reply *r, struct view function)
+{
+    struct call c = { 0 };
+    const struct turn_field wanted[] = { { "name", &c.name },
+                                         { "arguments", &c.arguments } };
+    struct turn_block *b = turn_block_find(r, KEY_FUNCTION);
+    bool is_other = r->calls > 0 && !b;
+    if (!turn_known_fields(function, wanted, 2) || is_other)
+        return 0;
+    return go_on(r, b, KEY_FUNCTION, &c);
 }
 
 /* -- chunks and replies -- */
@@ -182,11 +227,11 @@ static int
 take_message(struct turn_reply *r, struct view message)
 {
     struct view content = { 0 }, refusal = { 0 }, thought = { 0 }, reasoning = { 0 },
-                calls = { 0 };
+                calls = { 0 }, function = { 0 };
     const struct turn_field wanted[] = {
         { "content", &content },           { "refusal", &refusal },
         { "reasoning_content", &thought }, { "reasoning", &reasoning },
-        { "tool_calls", &calls },
+        { "tool_calls", &calls },          { "function_call", &function },
     };
     (void)turn_known_fields(message, wanted, sizeof(wanted) / sizeof(wanted[0]));
     /* Some tell it under both names. */
@@ -195,8 +240,12 @@ take_message(struct turn_reply *r, struct view message)
     if (result >= 0)
         result = say(r, TURN_TEXT, content);
     if (result >= 0)
+        result = say_parts(r, TURN_TEXT, content);
+    if (result >= 0)
         result = say(r, TURN_TEXT, refusal);
-    return result < 0 ? result : take_calls(r, calls);
+    if (result >= 0)
+        result = take_calls(r, calls);
+    return result < 0 ? result : take_function(r, function);
 }
 
 static int

@@ -138,6 +138,64 @@ calls_of_other_servers_are_understood(void **state)
 }
 
 static void
+calls_of_custom_tools_have_a_text(void **state)
+{
+    (void)state;
+    check(CALLS("{'index':0,'id':'t1','type':'custom','custom':{'name':'sh','input':''}}")
+              CALLS("{'index':0,'custom':{'input':'ls '}},{'index':0,'custom':{'input':"
+                    "'-l'}}") STOP("tool_calls") USAGE DONE,
+          "tool_call partial id=t1 name=sh\n"
+          "tool_call partial id=t1 json=ls \n"
+          "tool_call partial id=t1 json=-l\n"
+          "tool_call id=t1 name=sh json=ls -l\n" USAGE_SHOWN FACTS("tool_calls"));
+}
+
+static void
+a_call_of_the_old_way_is_one(void **state)
+{
+    (void)state;
+    check(DELTA("{'content':null,'function_call':{'name':'A','arguments':'{'}}")
+              DELTA("{'function_call':{'name':'A','arguments':'}'}}")
+                  DELTA("{'function_call':null}") STOP("function_call") USAGE DONE,
+          "tool_call partial name=A\n"
+          "tool_call partial json={\n"
+          "tool_call partial json=}\n"
+          "tool_call name=A json={}\n" USAGE_SHOWN FACTS("function_call"));
+    /* In both ways at once it is still one. */
+    check(DELTA("{'tool_calls':[{'index':0,'id':'t1','function':{'name':'A','arguments':"
+                "'{}'}}],'function_call':{'name':'A','arguments':'{}'}}")
+              STOP("tool_calls") USAGE DONE,
+          "tool_call partial id=t1 name=A\n"
+          "tool_call partial id=t1 json={}\n"
+          "tool_call id=t1 name=A json={}\n" USAGE_SHOWN FACTS("tool_calls"));
+}
+
+static void
+a_content_may_be_of_parts(void **state)
+{
+    (void)state;
+    check(DELTA("{'content':[{'type':'thinking','thinking':[{'type':'text','text':'Hm'}]"
+                "}]}")
+              DELTA("{'content':[{'type':'text','text':'Hel'},7,{'type':'text','text':"
+                    "'lo'},{'type':'refusal','refusal':'No'}]}") DELTA("{'content':[]}")
+                  STOP("stop") USAGE DONE,
+          "thinking partial id=c1 \"Hm\"\n"
+          "thinking id=c1 \"Hm\"\n"
+          "text partial id=c1 \"Hel\"\n"
+          "text partial id=c1 \"lo\"\n"
+          "text partial id=c1 \"No\"\n"
+          "text id=c1 \"HelloNo\"\n" USAGE_SHOWN FACTS("stop"));
+    reply_kit_check_body(TURN_API_OPENAI_CHAT,
+                         "{'id':'c1','choices':[{'message':{'content':[{'type':'text',"
+                         "'text':'Hi'}],'function_call':{'name':'A','arguments':'{}'}},"
+                         "'finish_reason':'stop'}],'usage':{'completion_tokens':1}}",
+                         "text id=c1 \"Hi\"\n"
+                         "tool_call name=A json={}\n"
+                         "final usage id=c1 out=1\n"
+                         "= openai-chat id=c1 stop=stop out=1 final whole\n");
+}
+
+static void
 only_the_first_choice_counts(void **state)
 {
     (void)state;
@@ -582,6 +640,9 @@ main(void)
         cmocka_unit_test(reasoning_ends_where_the_text_begins),
         cmocka_unit_test(calls_are_told_apart_by_their_index),
         cmocka_unit_test(calls_of_other_servers_are_understood),
+        cmocka_unit_test(calls_of_custom_tools_have_a_text),
+        cmocka_unit_test(a_call_of_the_old_way_is_one),
+        cmocka_unit_test(a_content_may_be_of_parts),
         cmocka_unit_test(only_the_first_choice_counts),
         cmocka_unit_test(a_server_may_count_in_each_chunk),
         cmocka_unit_test(what_is_cached_may_be_told_late),
