@@ -364,7 +364,7 @@ take_event(struct turn_reply *r, struct view data)
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (turn_is(e.type, kinds[i].type))
             return kinds[i].take(r, &e);
-    return 0;
+    return turn_is_there(e.error) ? take_error(r, &e) : 0; /* as gateways tell it */
 }
 
 static int
@@ -376,7 +376,7 @@ take_body(struct turn_reply *r, struct view json)
         { "stop_reason", &stop }, { "usage", &usage },
     };
     (void)turn_known_fields(json, wanted, sizeof(wanted) / sizeof(wanted[0]));
-    if (turn_is(type, "error"))
+    if (turn_is(type, "error") || (!type.n && turn_is_there(error)))
         return turn_reply_error(r, error);
     int result = take_head(r, json);
     while (result >= 0) {

@@ -406,7 +406,7 @@ take_event(struct turn_reply *r, struct view data)
         if (turn_is(e.type, events[i].type))
             return events[i].take(r, &e);
     }
-    return 0;
+    return turn_is_there(error) ? turn_reply_error(r, error) : 0; /* of a gateway */
 }
 
 /* -- replies in one piece -- */

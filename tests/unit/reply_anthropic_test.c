@@ -251,6 +251,10 @@ an_error_may_come_in_the_middle(void **state)
                       "text cut off id=msg_1 \"a\"\n" LEAST " failed\n");
     check("{'type':'error','error':{'type':'api_error'}}",
           "error name=api_error \"{\"type\":\"api_error\"}\"\n= anthropic failed\n");
+    /* Of a gateway, which does not say that it is one. */
+    check(START "{'error':{'type':'overloaded_error','message':'Overloaded'}}\n"
+                "{'type':'later','error':null}\n",
+          START_SHOWN "error name=overloaded_error \"Overloaded\"\n" LEAST " failed\n");
 }
 
 static void
@@ -404,6 +408,10 @@ an_error_in_one_piece_is_told(void **state)
         "'Slow down'},'request_id':'r'}",
         "error name=rate_limit_error \"Slow down\"\n= anthropic failed\n");
     AUTO(buf) out = { 0 };
+    reply_kit_body(TURN_API_ANTHROPIC,
+                   text_view("{\"error\":{\"type\":\"x\",\"message\":\"No\"}}"), &out);
+    assert_string_equal(buf_str(&out), "error name=x \"No\"\n= anthropic failed\n");
+    buf_clear(&out);
     reply_kit_body(TURN_API_AUTO, text_view("{\"error\":\"no such model\"}"), &out);
     reply_kit_body(TURN_API_ANTHROPIC, text_view("<html>502"), &out);
     reply_kit_body(TURN_API_ANTHROPIC, text_view("{}"), &out);

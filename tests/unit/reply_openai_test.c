@@ -600,6 +600,8 @@ a_response_may_fail(void **state)
     check_responses(BEGUN "{'type':'error','error':{'type':'invalid','message':'No'}}\n",
                     "error name=invalid \"No\"\n"
                     "= openai-responses id=r1 model=gpt-y failed\n");
+    check_responses(BEGUN "{'error':{'code':502,'message':'No'}}\n",
+                    "error \"No\"\n= openai-responses id=r1 model=gpt-y failed\n");
 }
 
 static void
