@@ -37,12 +37,11 @@ is_mine(const struct turn_reply_mark *m)
 /* -- blocks -- */
 
 static int
-set_proof(struct turn_block *b, struct view signature)
+set_proof(struct turn_reply *r, struct turn_block *b, struct view signature)
 {
     if (!b || b->type != TURN_THINKING || signature.n <= 2 || signature.p[0] != '"')
         return 0;
-    buf_clear(&b->proof);
-    return buf_append(&b->proof, signature.p, signature.n);
+    return turn_block_prove(r, b, signature);
 }
 
 static int
@@ -51,7 +50,7 @@ begin_text(struct turn_reply *r, uint64_t key, const struct block *b)
     bool is_thought = turn_is(b->type, "thinking");
     struct turn_block *block;
     int result = turn_block_begin(r, key, is_thought ? TURN_THINKING : TURN_TEXT, &block);
-    if (result < 0 || !block || (result = set_proof(block, b->signature)) < 0)
+    if (result < 0 || !block || (result = set_proof(r, block, b->signature)) < 0)
         return result;
     struct view text = is_thought ? b->thinking : b->text;
     return turn_block_piece(r, block, turn_text(text, &r->text[0]));
@@ -192,7 +191,7 @@ take_delta(struct turn_reply *r, const struct event *e)
     if (turn_is(type, "input_json_delta"))
         return turn_block_say(r, key, TURN_TOOL_CALL, turn_text(json, &r->text[0]));
     if (turn_is(type, "signature_delta"))
-        return set_proof(turn_block_find(r, key), proof);
+        return set_proof(r, turn_block_find(r, key), proof);
     return 0;
 }
 

@@ -4,12 +4,16 @@
 
 #include "base/json.h"
 
-enum { KEPT = 64 << 10 }; /* memory that stays for another block */
+enum {
+    KEPT = 64 << 10, /* memory that stays for another block */
+    KEPT_BLOCKS = 8, /* … for so many */
+};
 
+/* The memory of that many goes before it. */
 static void
-empty(struct buf *b)
+empty(struct buf *b, size_t open)
 {
-    if (b->cap > KEPT)
+    if (b->cap > KEPT || open > KEPT_BLOCKS)
         buf_release(b);
     buf_clear(b);
 }
@@ -37,7 +41,7 @@ turn_block_begin(struct turn_reply *r, uint64_t key, enum turn_type type,
     b->key = key;
     b->type = type;
     b->is_lost = false;
-    b->said.ceiling = r->max;
+    b->said.ceiling = b->proof.ceiling = r->max;
     *ret = b;
     return 0;
 }
@@ -105,12 +109,13 @@ cut_off_all(struct turn_reply *r)
     int result = 0;
     for (size_t i = 0; i < r->open && result >= 0; i++) {
         struct turn_block *b = &r->blocks[i];
-        if (!b->said.n)
+        if (!b->said.n && !b->proof.n)
             continue;
         result = tell_said(r, b, true);
         b->is_lost = b->type == TURN_TOOL_CALL;
         buf_release(&b->said);
-        b->said.ceiling = r->max;
+        buf_release(&b->proof);
+        b->said.ceiling = b->proof.ceiling = r->max;
     }
     r->held = 0;
     return result;
@@ -138,6 +143,18 @@ turn_block_piece(struct turn_reply *r, struct turn_block *b, struct view text)
 }
 
 int
+turn_block_prove(struct turn_reply *r, struct turn_block *b, struct view proof)
+{
+    r->held -= b->proof.n;
+    buf_clear(&b->proof);
+    int result = r->held + proof.n > r->max ? cut_off_all(r) : 0;
+    if (result < 0 || (result = buf_append(&b->proof, proof.p, proof.n)) < 0)
+        return result;
+    r->held += proof.n;
+    return 0;
+}
+
+int
 turn_block_say(struct turn_reply *r, uint64_t key, enum turn_type type, struct view text)
 {
     struct turn_block *b = turn_block_find(r, key);
@@ -155,9 +172,9 @@ int
 turn_block_end(struct turn_reply *r, struct turn_block *b, bool was_cut_off)
 {
     int result = b->is_lost ? 0 : tell_said(r, b, was_cut_off);
-    r->held -= b->said.n;
-    empty(&b->said);
-    empty(&b->proof);
+    r->held -= b->said.n + b->proof.n;
+    empty(&b->said, r->open);
+    empty(&b->proof, r->open);
     buf_clear(&b->id);
     buf_clear(&b->name);
     /* Its memory waits behind those that are open. */

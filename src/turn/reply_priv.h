@@ -44,7 +44,7 @@ struct turn_reply {
     uint64_t calls;             /* of chat completions: so many have begun */
     bool is_running;            /* … usage was told while it went on */
     struct turn_usage raw; /* … the largest of each number; input: with the cached */
-    size_t max, held;      /* bytes of blocks: the ceiling, and now */
+    size_t max, held; /* bytes of what blocks say and of proofs: the ceiling, and now */
     uint32_t items[TURN_REPLY_ITEMS]; /* of responses: those with texts that were told,
                                          and that are not done; the latest */
     size_t item_count;
@@ -100,6 +100,8 @@ int turn_block_begin(struct turn_reply *r, uint64_t key, enum turn_type type,
 int turn_block_begin_call(struct turn_reply *r, uint64_t key, struct view id,
                           struct view name, struct turn_block **ret);
 int turn_block_piece(struct turn_reply *r, struct turn_block *b, struct view text);
+/* What proves a thought (raw), in place of what did before. */
+int turn_block_prove(struct turn_reply *r, struct turn_block *b, struct view proof);
 /* A piece of the text or thinking of that key, which begins with it. */
 int turn_block_say(struct turn_reply *r, uint64_t key, enum turn_type type,
                    struct view text);

@@ -28,7 +28,7 @@ check_ceilings(const struct turn_reply *r)
     size_t held = 0;
     CHECK(r->open <= TURN_REPLY_BLOCKS && r->item_count <= TURN_REPLY_ITEMS);
     for (size_t i = 0; i < r->open; i++)
-        held += r->blocks[i].said.n;
+        held += r->blocks[i].said.n + r->blocks[i].proof.n;
     CHECK(held == r->held && held <= r->max);
 }
 

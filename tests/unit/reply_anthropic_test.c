@@ -495,6 +495,36 @@ what_is_over_the_ceiling_is_cut_off(void **state)
 }
 
 static void
+what_proves_thoughts_counts_too(void **state)
+{
+    (void)state;
+    AUTO(buf) out = { 0 };
+    struct turn_reply *r = limited(150);
+#define PROOF "01234567890123456789012345678901234567890123456789"
+#define PROVEN(index, proof) \
+    DELTA(index, "{'type':'signature_delta','signature':'" proof "'}")
+    feed(r, DELTA("0", "{'type':'thinking_delta','thinking':'Hm'}") PROVEN("0", PROOF),
+         &out);
+    feed(r, PROVEN("0", PROOF), &out); /* in place of the other */
+    feed(r, DELTA("1", "{'type':'thinking_delta','thinking':'So'}") PROVEN("1", PROOF),
+         &out);
+    assert_int_equal(r->held, 2 * (2 + 52));
+    buf_clear(&out);
+    feed(r, DELTA("2", "{'type':'thinking_delta','thinking':'Ah'}") PROVEN("2", PROOF),
+         &out);
+    assert_int_equal(r->held, 52);
+    feed(r, STOP("0") STOP("1") STOP("2"), &out);
+    assert_int_equal(r->held, 0);
+    assert_string_equal(buf_str(&out),
+                        "thinking partial \"Ah\"\n"
+                        "thinking cut off json={\"signature\":\"" PROOF "\"} \"Hm\"\n"
+                        "thinking cut off json={\"signature\":\"" PROOF "\"} \"So\"\n"
+                        "thinking cut off \"Ah\"\n"
+                        "thinking json={\"signature\":\"" PROOF "\"}\n");
+    turn_reply_free(r);
+}
+
+static void
 an_event_over_the_ceiling_costs_itself(void **state)
 {
     (void)state;
@@ -572,6 +602,29 @@ memory_is_bounded_whatever_comes(void **state)
     turn_reply_free(r);
 }
 
+static void
+signatures_are_bounded_too(void **state)
+{
+    (void)state;
+    enum { MAX = 1 << 20 };
+    struct turn_reply *r = limited(MAX);
+    AUTO(buf) bytes = { 0 };
+    int calls = 0;
+    size_t before = measure_heap_bytes();
+    for (unsigned i = 0; i < TURN_REPLY_BLOCKS; i++) {
+        buf_clear(&bytes);
+        buf_printf(&bytes,
+                   "data: {\"type\":\"content_block_start\",\"index\":%u,"
+                   "\"content_block\":{\"type\":\"thinking\",\"thinking\":\"a\","
+                   "\"signature\":\"%0*u\"}}\n\n",
+                   i, MAX / 2, i);
+        assert_int_equal(
+            turn_reply_feed(r, (struct view){ bytes.p, bytes.n }, swallow, &calls), 0);
+    }
+    assert_true(measure_heap_bytes() - before < (size_t)6 * MAX);
+    turn_reply_free(r);
+}
+
 static int
 refuse(void *ctx, const struct turn_event *e)
 {
@@ -618,9 +671,11 @@ main(void)
         cmocka_unit_test(an_error_in_one_piece_is_told),
         cmocka_unit_test(apis_are_guessed_by_what_they_say),
         cmocka_unit_test(what_is_over_the_ceiling_is_cut_off),
+        cmocka_unit_test(what_proves_thoughts_counts_too),
         cmocka_unit_test(an_event_over_the_ceiling_costs_itself),
         cmocka_unit_test(too_many_blocks_are_told_once),
         cmocka_unit_test(memory_is_bounded_whatever_comes),
+        cmocka_unit_test(signatures_are_bounded_too),
         cmocka_unit_test(an_error_of_the_reader_ends_the_reading),
     };
     return cmocka_run_group_tests_name("reply_anthropic", tests, NULL, NULL);
