@@ -143,6 +143,28 @@ turn_reply_whole(struct turn_reply *r)
     return result < 0 ? result : turn_reply_usage_end(r);
 }
 
+static int
+end_message(struct turn_reply *r)
+{
+    int result = turn_block_end_all(r, true);
+    return result < 0 ? result : turn_reply_usage_end(r);
+}
+
+int
+turn_reply_next(struct turn_reply *r)
+{
+    int result = end_message(r);
+    buf_clear(&r->id);
+    buf_clear(&r->model);
+    buf_clear(&r->stop);
+    buf_clear(&r->raw_usage);
+    r->usage = r->raw = TURN_NO_USAGE;
+    r->is_final = r->is_whole = r->has_failed = false;
+    r->has_said = r->has_counted = false;
+    r->before++;
+    return result;
+}
+
 /* -- taking -- */
 
 /* Until the API is known only errors are understood. */
@@ -178,7 +200,7 @@ static int
 take_event(void *ctx, const struct turn_sse_event *e)
 {
     struct turn_reply *r = ctx;
-    if (r->is_whole)
+    if (r->is_whole && !(r->api && r->api->is_next && r->api->is_next(r, e->data)))
         return 0;
     if (e->is_too_long || e->data.n > r->max)
         return turn_reply_warn(r, "an event of the stream is too long, and lost");
@@ -226,8 +248,7 @@ turn_reply_end(struct turn_reply *r, turn_event_fn fn, void *ctx)
 {
     begin(r, fn, ctx);
     (void)turn_sse_end(&r->sse);
-    int result = turn_block_end_all(r, true);
-    return result < 0 ? result : turn_reply_usage_end(r);
+    return end_message(r);
 }
 
 struct turn_reply_facts
@@ -243,6 +264,7 @@ turn_reply_facts(const struct turn_reply *r)
         .raw_usage = turn_view_of(&r->raw_usage),
         .is_whole = r->is_whole,
         .has_failed = r->has_failed,
+        .before = r->before,
     };
 }
 

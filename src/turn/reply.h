@@ -20,6 +20,9 @@
  * was never told whole, was_cut_off; its usage is a lower bound, not is_final. What has
  * said anything has a TURN_USAGE; if the API tells no numbers, one without any.
  *
+ * Should a stream of the Messages API hold another message, with another id, that is told
+ * too: the one before ends there, and the facts are of the last.
+ *
  * Events that are not known are ignored; malformed JSON, and what is over a ceiling,
  * becomes a warning and costs nothing else.
  */
@@ -61,6 +64,8 @@ struct turn_reply_facts {
     struct view raw_usage;
     bool is_whole;   /* its end was told (message_stop, [DONE], response.completed) */
     bool has_failed; /* it told an error */
+    uint64_t before; /* so many messages stood before it in the stream; of these are no
+                        facts */
 };
 
 struct turn_reply;

@@ -218,10 +218,33 @@ take_head(struct turn_reply *r, struct view message)
     return result < 0 ? result : take_usage(r, usage, false);
 }
 
+/* Of which each has an id? */
+static bool
+is_other(const struct turn_reply *r, struct view message)
+{
+    struct view id = { 0 };
+    AUTO(buf) text = { 0 };
+    const struct turn_field wanted[] = { { "id", &id } };
+    (void)turn_known_fields(message, wanted, 1);
+    id = turn_text(id, &text);
+    return r->id.n && id.n && id.n <= TURN_REPLY_WORD &&
+           (id.n != r->id.n || memcmp(id.p, r->id.p, id.n) != 0);
+}
+
 static int
 take_start(struct turn_reply *r, const struct event *e)
 {
-    return take_head(r, e->message);
+    int result = is_other(r, e->message) ? turn_reply_next(r) : 0;
+    return result < 0 ? result : take_head(r, e->message);
+}
+
+static bool
+is_next(const struct turn_reply *r, struct view data)
+{
+    struct view type = { 0 }, message = { 0 };
+    const struct turn_field wanted[] = { { "type", &type }, { "message", &message } };
+    return turn_fields(data, wanted, 2) && turn_is(type, "message_start") &&
+           is_other(r, message);
 }
 
 static int
@@ -392,5 +415,6 @@ take_body(struct turn_reply *r, struct view json)
     return result < 0 || !turn_is(type, "message") ? result : turn_reply_whole(r);
 }
 
-const struct turn_reply_api turn_reply_anthropic = { TURN_API_ANTHROPIC, is_mine,
-                                                     take_event, take_body };
+const struct turn_reply_api turn_reply_anthropic = {
+    TURN_API_ANTHROPIC, is_mine, take_event, take_body, is_next,
+};

@@ -325,5 +325,6 @@ take_body(struct turn_reply *r, struct view json)
     return result < 0 || r->has_failed || !choices.n ? result : finish(r);
 }
 
-const struct turn_reply_api turn_reply_openai_chat = { TURN_API_OPENAI_CHAT, is_mine,
-                                                       take_event, take_body };
+const struct turn_reply_api turn_reply_openai_chat = {
+    TURN_API_OPENAI_CHAT, is_mine, take_event, take_body, NULL,
+};

@@ -440,6 +440,6 @@ take_body(struct turn_reply *r, struct view json)
     return result < 0 || !is_response ? result : turn_reply_whole(r);
 }
 
-const struct turn_reply_api turn_reply_openai_responses = { TURN_API_OPENAI_RESPONSES,
-                                                            is_mine, take_event,
-                                                            take_body };
+const struct turn_reply_api turn_reply_openai_responses = {
+    TURN_API_OPENAI_RESPONSES, is_mine, take_event, take_body, NULL,
+};

@@ -41,6 +41,7 @@ struct turn_reply {
     bool has_news;  /* usage that was not told: a message without an id has one event */
     bool has_said, has_counted; /* the events of it have: TEXT and its like; USAGE */
     bool has_too_many;          /* blocks: that was told */
+    uint64_t before;            /* messages */
     uint64_t calls;             /* of chat completions: so many have begun */
     bool is_running;            /* … usage was told while it went on */
     struct turn_usage raw; /* … the largest of each number; input: with the cached */
@@ -66,6 +67,8 @@ struct turn_reply_api {
     int (*take_event)(struct turn_reply *r, struct view data);
     /* A reply; it is good JSON. */
     int (*take_body)(struct turn_reply *r, struct view json);
+    /* Does this event begin another message than the one that is whole? NULL: never. */
+    bool (*is_next)(const struct turn_reply *r, struct view data);
 };
 
 extern const struct turn_reply_api turn_reply_anthropic, turn_reply_openai_chat,
@@ -88,6 +91,8 @@ int turn_reply_malformed(struct turn_reply *r, struct view data);
 int turn_reply_set(struct turn_reply *r, struct buf *b, struct view value);
 /* An error (raw): an object with a message and a type or code, or a string. */
 int turn_reply_error(struct turn_reply *r, struct view error);
+/* Another message begins: the one before will never be whole, if it is not. */
+int turn_reply_next(struct turn_reply *r);
 /* The end of the reply was told: what is open is whole. */
 int turn_reply_whole(struct turn_reply *r);
 

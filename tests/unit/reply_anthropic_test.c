@@ -217,6 +217,37 @@ nothing_counts_behind_the_end(void **state)
           START_SHOWN END_SHOWN("2") FACTS("end_turn", "2"));
 }
 
+#define OTHER                                                               \
+    "{'type':'message_start','message':{'id':'msg_2','model':'y','usage':{" \
+    "'input_tokens':2,'output_tokens':1}}}\n"
+#define OTHER_SHOWN "usage id=msg_2 model=y in=2 out=1\n"
+
+static void
+another_message_is_told_too(void **state)
+{
+    (void)state;
+    /* … which has nothing of the first, be that whole or not. */
+    check(START OPEN_TEXT("0") TEXT("0", "a") STOP("0") END("end_turn", "100")
+              OTHER OPEN_TEXT("0") TEXT("0", "b") STOP("0") END("max_tokens", "10"),
+          START_SHOWN "text partial id=msg_1 \"a\"\n"
+                      "text id=msg_1 \"a\"\n" END_SHOWN("100") OTHER_SHOWN
+          "text partial id=msg_2 \"b\"\n"
+          "text id=msg_2 \"b\"\n"
+          "final usage id=msg_2 model=y in=2 out=10\n"
+          "= anthropic id=msg_2 model=y stop=max_tokens in=2 out=10 final"
+          " whole\n");
+    check(START "{'type':'error','error':{'message':'No'}}\n" OPEN_TEXT("0")
+              TEXT("0", "a") OTHER TEXT("0", "b"),
+          START_SHOWN "error \"No\"\n"
+                      "text partial id=msg_1 \"a\"\n"
+                      "text cut off id=msg_1 \"a\"\n" OTHER_SHOWN
+                      "text partial id=msg_2 \"b\"\n"
+                      "text cut off id=msg_2 \"b\"\n"
+                      "= anthropic id=msg_2 model=y in=2 out=1\n");
+    /* The same one, told twice, is one. */
+    check(START START, START_SHOWN LEAST "\n");
+}
+
 /* -- broken off -- */
 
 static void
@@ -659,6 +690,7 @@ main(void)
         cmocka_unit_test(deltas_are_read_however_they_are_written),
         cmocka_unit_test(what_is_not_known_is_ignored),
         cmocka_unit_test(nothing_counts_behind_the_end),
+        cmocka_unit_test(another_message_is_told_too),
         cmocka_unit_test(what_was_never_whole_is_cut_off),
         cmocka_unit_test(an_error_may_come_in_the_middle),
         cmocka_unit_test(malformed_json_costs_itself),
