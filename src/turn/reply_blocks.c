@@ -154,6 +154,16 @@ turn_block_prove(struct turn_reply *r, struct turn_block *b, struct view proof)
     return 0;
 }
 
+static int
+warn_of_stray(struct turn_reply *r)
+{
+    bool was_told = r->has_stray;
+    r->has_stray = true;
+    return was_told ? 0
+                    : turn_reply_warn(r, "pieces of a call that has not begun, or has "
+                                         "ended, are lost");
+}
+
 int
 turn_block_say(struct turn_reply *r, uint64_t key, enum turn_type type, struct view text)
 {
@@ -161,6 +171,8 @@ turn_block_say(struct turn_reply *r, uint64_t key, enum turn_type type, struct v
     int result = 0;
     if (!text.n)
         return 0;
+    if (!b && type == TURN_TOOL_CALL)
+        return warn_of_stray(r);
     if (!b)
         result = turn_block_begin(r, key, type, &b);
     if (result < 0 || !b || b->type != type)

@@ -40,6 +40,7 @@ struct turn_reply {
     bool is_silent; /* a reply in one piece: no pieces of it are told */
     bool has_news;  /* usage that was not told: a message without an id has one event */
     bool has_said, has_counted; /* the events of it have: TEXT and its like; USAGE */
+    bool has_stray;             /* pieces of calls that are not open: that was told */
     bool has_too_many;          /* blocks: that was told */
     uint64_t before;            /* messages */
     uint64_t calls;             /* of chat completions: so many have begun */
@@ -107,7 +108,8 @@ int turn_block_begin_call(struct turn_reply *r, uint64_t key, struct view id,
 int turn_block_piece(struct turn_reply *r, struct turn_block *b, struct view text);
 /* What proves a thought (raw), in place of what did before. */
 int turn_block_prove(struct turn_reply *r, struct turn_block *b, struct view proof);
-/* A piece of the text or thinking of that key, which begins with it. */
+/* A piece of the text or thinking of that key, which begins with it if none is open; a
+ * call does not, as nobody could tell which it is. */
 int turn_block_say(struct turn_reply *r, uint64_t key, enum turn_type type,
                    struct view text);
 /* It is whole, or will never be; then it is no more. */

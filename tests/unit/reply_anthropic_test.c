@@ -145,6 +145,20 @@ what_the_api_calls_itself_has_its_result(void **state)
 }
 
 static void
+pieces_of_no_call_make_none(void **state)
+{
+    (void)state;
+#define STRAY "warning \"pieces of a call that has not begun, or has ended, are lost\"\n"
+    check(START BLOCK("0", "{'type':'tool_use','id':'t1','name':'A','input':{}}")
+              JSON("0", "{}") STOP("0") JSON("0", "late") JSON("3", "") JSON("3", "stray")
+                  END("tool_use", "9"),
+          START_SHOWN "tool_call partial id=t1 name=A\n"
+                      "tool_call partial id=t1 json={}\n"
+                      "tool_call id=t1 name=A json={}\n" STRAY END_SHOWN("9")
+                          FACTS("tool_use", "9"));
+}
+
+static void
 blocks_may_go_on_between_each_other(void **state)
 {
     (void)state;
@@ -686,6 +700,7 @@ main(void)
         cmocka_unit_test(a_call_without_arguments_has_an_empty_object),
         cmocka_unit_test(arguments_that_are_no_json_are_handed_out_as_they_are),
         cmocka_unit_test(what_the_api_calls_itself_has_its_result),
+        cmocka_unit_test(pieces_of_no_call_make_none),
         cmocka_unit_test(blocks_may_go_on_between_each_other),
         cmocka_unit_test(deltas_are_read_however_they_are_written),
         cmocka_unit_test(what_is_not_known_is_ignored),

@@ -486,6 +486,21 @@ a_call_may_come_with_its_item_alone(void **state)
 }
 
 static void
+a_call_whose_beginning_is_lost_comes_with_its_item(void **state)
+{
+    (void)state;
+    check_responses(
+        BEGUN TOLD("function_call_arguments.delta", "0", "'delta':'{'")
+            ITEM("done", "0",
+                 "{'type':'function_call','call_id':'t1','name':'A','arguments':'{}'}")
+                ENDED("completed", ""),
+        "warning \"pieces of a call that has not begun, or has ended, are lost\"\n"
+        "tool_call partial id=t1 name=A\n"
+        "tool_call partial id=t1 json={}\n"
+        "tool_call id=t1 name=A json={}\n" ENDED_SHOWN R_FACTS("completed"));
+}
+
+static void
 texts_may_come_with_their_item_alone(void **state)
 {
     (void)state;
@@ -658,6 +673,7 @@ main(void)
         cmocka_unit_test(a_response_tells_its_reasoning),
         cmocka_unit_test(a_response_tells_its_calls),
         cmocka_unit_test(a_call_may_come_with_its_item_alone),
+        cmocka_unit_test(a_call_whose_beginning_is_lost_comes_with_its_item),
         cmocka_unit_test(texts_may_come_with_their_item_alone),
         cmocka_unit_test(items_that_are_told_at_once_have_a_ceiling),
         cmocka_unit_test(what_the_api_calls_itself_has_its_result),
