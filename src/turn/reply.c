@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/json_in.h"
+
 enum { SCRATCH_KEPT = 1 << 20 }; /* memory that stays behind a long text */
 
 static const struct turn_reply_api *const apis[] = {
@@ -173,9 +175,15 @@ take_unknown(struct turn_reply *r, struct view data)
 {
     struct view error = { 0 };
     const struct turn_field wanted[] = { { "error", &error } };
-    if (!turn_fields(data, wanted, 1))
-        return turn_reply_malformed(r, data);
-    return turn_is_there(error) ? turn_reply_error(r, error) : 0;
+    bool is_error = turn_fields(data, wanted, 1) && turn_is_there(error);
+    return is_error ? turn_reply_error(r, error) : 0;
+}
+
+static bool
+is_blank(struct view json)
+{
+    struct json_in in = { .p = json.p, .end = json.p + json.n };
+    return !json.n || (!json_in_peek(&in) && in.p == in.end);
 }
 
 static bool
@@ -204,9 +212,10 @@ take_event(void *ctx, const struct turn_sse_event *e)
         return 0;
     if (e->is_too_long || e->data.n > r->max)
         return turn_reply_warn(r, "an event of the stream is too long, and lost");
-    if (!is_known(r, e->name, e->data))
-        return take_unknown(r, e->data);
-    return r->api->take_event(r, e->data);
+    if (is_known(r, e->name, e->data))
+        return r->api->take_event(r, e->data);
+    return turn_fields(e->data, NULL, 0) ? take_unknown(r, e->data)
+                                         : turn_reply_malformed(r, e->data);
 }
 
 int
@@ -229,7 +238,7 @@ int
 turn_reply_body(struct turn_reply *r, struct view json, turn_event_fn fn, void *ctx)
 {
     begin(r, fn, ctx);
-    if (r->is_whole)
+    if (r->is_whole || is_blank(json))
         return 0;
     if (json.n > r->max)
         return turn_reply_warn(r, "the reply is too long, and lost");

@@ -77,7 +77,8 @@ int turn_reply_feed(struct turn_reply *r, struct view bytes, turn_event_fn fn, v
 /* An event of a stream that the caller reads himself. */
 int turn_reply_event(struct turn_reply *r, const struct turn_sse_event *e,
                      turn_event_fn fn, void *ctx);
-/* A reply, or an error, that is one piece of JSON. */
+/* A reply, or an error, that is one piece of JSON. Nothing at all is nothing; as long as
+ * the API is not known, so is what is no object (a page of a gateway, say). */
 int turn_reply_body(struct turn_reply *r, struct view json, turn_event_fn fn, void *ctx);
 /* Nothing more comes. The facts stay. */
 int turn_reply_end(struct turn_reply *r, turn_event_fn fn, void *ctx);

@@ -465,6 +465,31 @@ an_error_in_one_piece_is_told(void **state)
                                        "= anthropic\n= anthropic\n");
 }
 
+static void
+a_body_that_is_no_reply_is_nothing(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "",
+        " \r\n",
+        "<html>502",
+        "[1]",
+        "{\"object\":\"list\",\"data\":[{\"embedding\":[0.1]}],\"usage\":{}}",
+    };
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        AUTO(buf) out = { 0 };
+        reply_kit_body(TURN_API_AUTO, text_view(bodies[i]), &out);
+        assert_string_equal(buf_str(&out), "= auto\n");
+    }
+    for (enum turn_api api = TURN_API_ANTHROPIC; api <= TURN_API_OPENAI_RESPONSES;
+         api++) {
+        AUTO(buf) out = { 0 };
+        reply_kit_body(api, text_view(""), &out);
+        reply_kit_body(api, text_view("\n"), &out);
+        assert_null(strstr(buf_str(&out), "warning"));
+    }
+}
+
 /* -- what all APIs share -- */
 
 static void
@@ -716,6 +741,7 @@ main(void)
         cmocka_unit_test(raw_usage_has_a_ceiling),
         cmocka_unit_test(a_message_in_one_piece_has_no_pieces),
         cmocka_unit_test(an_error_in_one_piece_is_told),
+        cmocka_unit_test(a_body_that_is_no_reply_is_nothing),
         cmocka_unit_test(apis_are_guessed_by_what_they_say),
         cmocka_unit_test(what_is_over_the_ceiling_is_cut_off),
         cmocka_unit_test(what_proves_thoughts_counts_too),
