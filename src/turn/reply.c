@@ -285,9 +285,19 @@ turn_reply_new(struct turn_reply **ret, enum turn_api api)
         return -ENOMEM;
     r->api = api_of(api);
     r->usage = r->raw = TURN_NO_USAGE;
-    r->max = TURN_REPLY_MAX;
+    turn_reply_set_max(r, TURN_REPLY_MAX);
     *ret = r;
     return 0;
+}
+
+/* Scratch holds what is said, with its name or as JSON of ours. */
+void
+turn_reply_set_max(struct turn_reply *r, size_t bytes)
+{
+    const size_t least = TURN_REPLY_MAX_LEAST, most = SIZE_MAX / 2;
+    r->max = bytes < least ? least : bytes < most ? bytes : most;
+    for (size_t i = 0; i < sizeof(r->text) / sizeof(r->text[0]); i++)
+        r->text[i].ceiling = r->max + TURN_REPLY_WORD;
 }
 
 void

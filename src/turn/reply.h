@@ -40,9 +40,10 @@ enum turn_api {
 };
 
 enum {
-    /* Bytes that are being said at the same time; of a reply in one piece; more is cut
-     * off. */
+    /* Bytes that are being said at the same time; of an event of the stream; of a reply
+     * in one piece; more is cut off. All in all a reply may need a few times that. */
     TURN_REPLY_MAX = 64 << 20,
+    TURN_REPLY_MAX_LEAST = 64 << 10,
     TURN_REPLY_USAGE = 4096, /* … of raw_usage; a longer one is none */
 };
 
@@ -72,6 +73,9 @@ struct turn_reply;
 
 int turn_reply_new(struct turn_reply **ret, enum turn_api api);
 void turn_reply_free(struct turn_reply *r);
+/* Another ceiling than TURN_REPLY_MAX, before anything comes; less than
+ * TURN_REPLY_MAX_LEAST becomes that. */
+void turn_reply_set_max(struct turn_reply *r, size_t bytes);
 /* Bytes of a stream, however they are cut. */
 int turn_reply_feed(struct turn_reply *r, struct view bytes, turn_event_fn fn, void *ctx);
 /* An event of a stream that the caller reads himself. */

@@ -673,6 +673,34 @@ memory_is_bounded_whatever_comes(void **state)
 }
 
 static void
+a_reply_may_have_another_ceiling(void **state)
+{
+    (void)state;
+    static const size_t maxima[] = { 0, SIZE_MAX, 128 << 10 };
+    static const size_t want[] = { TURN_REPLY_MAX_LEAST, SIZE_MAX, 128 << 10 };
+    AUTO(buf) text = { 0 };
+    buf_printf(&text,
+               "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{"
+               "\"type\":\"text_delta\",\"text\":\"\\n%060000u\"}}\n\n",
+               7U);
+    for (size_t i = 0; i < sizeof(maxima) / sizeof(maxima[0]); i++) {
+        AUTO(buf) out = { 0 };
+        struct turn_reply *r = limited(TURN_REPLY_MAX);
+        turn_reply_set_max(r, maxima[i]);
+        for (int n = 0; n < 4; n++)
+            assert_int_equal(
+                turn_reply_feed(r, (struct view){ text.p, text.n }, turn_kit_write, &out),
+                0);
+        size_t cuts = 0;
+        for (const char *p = buf_str(&out); (p = strstr(p, "cut off")); p++)
+            cuts++;
+        assert_int_equal(cuts, 3 / (want[i] / 60000));
+        assert_true(r->held <= want[i]);
+        turn_reply_free(r);
+    }
+}
+
+static void
 signatures_are_bounded_too(void **state)
 {
     (void)state;
@@ -748,6 +776,7 @@ main(void)
         cmocka_unit_test(an_event_over_the_ceiling_costs_itself),
         cmocka_unit_test(too_many_blocks_are_told_once),
         cmocka_unit_test(memory_is_bounded_whatever_comes),
+        cmocka_unit_test(a_reply_may_have_another_ceiling),
         cmocka_unit_test(signatures_are_bounded_too),
         cmocka_unit_test(an_error_of_the_reader_ends_the_reading),
     };
