@@ -7,9 +7,10 @@
  * jansson on each line of it, and memchr() for the newlines as a lower bound. The streams
  * are made here: one as agents write it with whole messages, one of the small lines that
  * tell pieces, one in Chinese, one of a few very long lines; "api", the events of
- * streamed messages (SSE), small pieces of texts and of a tool's arguments; "chat", such
- * chunks of the Chat Completions API. `--feed NAME BYTES` decodes one of them once, for
- * callgrind.
+ * streamed messages (SSE), small pieces of texts and of a tool's arguments, and the same
+ * as they come 16 bytes at a time; "chat", such chunks of the Chat Completions API;
+ * "responses", such events of the Responses API. `--feed NAME BYTES` decodes one of them
+ * once, for callgrind.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +37,7 @@ enum {
     SMALL_BYTES = 20 << 20,
     JQ_ROUNDS = 2,
     PIECE = 64 << 10, /* what a pipe holds */
+    SMALL_PIECE = 16,
 };
 
 /* -- the streams -- */
@@ -158,6 +160,8 @@ make(const char *name, size_t bytes, struct buf *out)
 
 /* -- replies -- */
 
+typedef void (*make_fn)(size_t bytes, struct buf *out);
+
 /* An event as the API writes it. */
 static void
 put_event(struct buf *out, const char *type)
@@ -231,6 +235,31 @@ make_chunks(size_t bytes, struct buf *out)
     buf_puts(out, "data: [DONE]\n\n");
 }
 
+static void
+make_response(size_t bytes, struct buf *out)
+{
+    struct maker m = { 1, code, sizeof(code) / sizeof(code[0]) };
+    out->ceiling = 2 * bytes + ((size_t)64 << 20);
+    put_event(out, "response.created");
+    buf_puts(out, ",\"sequence_number\":0,\"response\":{\"id\":\"resp_1\",\"object\":"
+                  "\"response\",\"status\":\"in_progress\",\"model\":\"m\"}}\n\n");
+    for (unsigned n = 1; out->n < bytes && !out->failed; n++) {
+        bool is_end = n % 200 == 0;
+        put_event(out,
+                  is_end ? "response.output_text.done" : "response.output_text.delta");
+        buf_printf(
+            out,
+            ",\"sequence_number\":%u,\"item_id\":\"msg_68af4030592c81938ec0a5fbab4\","
+            "\"output_index\":%u,\"content_index\":0,\"%s\":\"",
+            n, (n - 1) / 200, is_end ? "text" : "delta");
+        put_text(out, &m, 1);
+        buf_puts(out, "\",\"logprobs\":[],\"obfuscation\":\"Zx9\"}\n\n");
+    }
+    put_event(out, "response.completed");
+    buf_puts(out, ",\"response\":{\"id\":\"resp_1\",\"status\":\"completed\",\"usage\":{"
+                  "\"input_tokens\":7,\"output_tokens\":4711}}}\n\n");
+}
+
 /* -- the contenders -- */
 
 static int
@@ -259,15 +288,15 @@ decode_s(struct view bytes)
 }
 
 static double
-reply_s(struct view bytes)
+reply_s(struct view bytes, size_t piece)
 {
     struct turn_reply *r;
     size_t sum = 0;
     double before = measure_cpu_s();
     if (turn_reply_new(&r, TURN_API_AUTO) < 0)
         exit(1);
-    for (size_t at = 0; at < bytes.n; at += PIECE) {
-        size_t n = bytes.n - at < PIECE ? bytes.n - at : PIECE;
+    for (size_t at = 0; at < bytes.n; at += piece) {
+        size_t n = bytes.n - at < piece ? bytes.n - at : piece;
         if (turn_reply_feed(r, (struct view){ bytes.p + at, n }, count, &sum) < 0)
             exit(1);
     }
@@ -287,13 +316,13 @@ count_data(void *ctx, const struct turn_sse_event *e)
 
 /* The events of the stream alone. */
 static double
-sse_s(struct view bytes)
+sse_s(struct view bytes, size_t piece)
 {
     struct turn_sse s = { 0 };
     size_t sum = 0;
     double before = measure_cpu_s();
-    for (size_t at = 0; at < bytes.n; at += PIECE) {
-        size_t n = bytes.n - at < PIECE ? bytes.n - at : PIECE;
+    for (size_t at = 0; at < bytes.n; at += piece) {
+        size_t n = bytes.n - at < piece ? bytes.n - at : piece;
         turn_sse_feed(&s, (struct view){ bytes.p + at, n }, count_data, &sum);
     }
     turn_sse_release(&s);
@@ -398,15 +427,15 @@ measure(const char *stream, size_t size, bool with_jq)
 }
 
 static void
-measure_replies(const char *name, void (*make_all)(size_t bytes, struct buf *out))
+measure_replies(const char *name, make_fn make_all, size_t piece)
 {
     AUTO(buf) out = { 0 };
     double ours[ROUNDS], events[ROUNDS], bound[ROUNDS], trees[ROUNDS];
     make_all(SMALL_BYTES, &out);
     struct view bytes = { out.p, out.n };
     for (size_t i = 0; i < ROUNDS; i++) {
-        ours[i] = reply_s(bytes);
-        events[i] = sse_s(bytes);
+        ours[i] = reply_s(bytes, piece);
+        events[i] = sse_s(bytes, piece);
         bound[i] = newlines_s(bytes);
         trees[i] = jansson_s(bytes, "data: ");
     }
@@ -414,6 +443,15 @@ measure_replies(const char *name, void (*make_all)(size_t bytes, struct buf *out
     line(name, "events alone", mb_per_s(bytes, events, ROUNDS));
     line(name, "memchr", mb_per_s(bytes, bound, ROUNDS));
     line(name, "jansson", mb_per_s(bytes, trees, ROUNDS));
+}
+
+static make_fn
+maker_of(const char *name)
+{
+    return !strcmp(name, "api")         ? make_replies
+           : !strcmp(name, "chat")      ? make_chunks
+           : !strcmp(name, "responses") ? make_response
+                                        : NULL;
 }
 
 int
@@ -425,19 +463,19 @@ main(int argc, char **argv)
         struct view text = { (const uint8_t *)argv[3], strlen(argv[3]) };
         if (num_parse(text, SIZE_MAX / 4, &n) < 0)
             return 2;
-        bool is_api = !strcmp(argv[2], "api"), is_chat = !strcmp(argv[2], "chat");
-        is_api    ? make_replies(n, &out)
-        : is_chat ? make_chunks(n, &out)
-                  : make(argv[2], n, &out);
+        make_fn make_all = maker_of(argv[2]);
+        make_all ? make_all(n, &out) : make(argv[2], n, &out);
         struct view bytes = { out.p, out.n };
-        (void)(is_api || is_chat ? reply_s(bytes) : decode_s(bytes));
+        (void)(make_all ? reply_s(bytes, PIECE) : decode_s(bytes));
         return 0;
     }
     measure("agent", BYTES, true);
     measure("pieces", SMALL_BYTES, true);
     measure("chinese", SMALL_BYTES, true);
     measure("long lines", SMALL_BYTES, true);
-    measure_replies("api", make_replies);
-    measure_replies("chat", make_chunks);
+    measure_replies("api", make_replies, PIECE);
+    measure_replies("api 16 bytes", make_replies, SMALL_PIECE);
+    measure_replies("chat", make_chunks, PIECE);
+    measure_replies("responses", make_response, PIECE);
     return 0;
 }
