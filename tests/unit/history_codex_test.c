@@ -134,7 +134,7 @@ the_rollout_of_the_fixtures_is_read_whole(void **state)
                                   "\"hello, world\nls: "));
     assert_non_null(strstr(shown, "session id=01a1de26-2285-74e1-833b-68633f363660 "
                                   "model=test-model cwd=/home/dev/project\n"));
-    assert_non_null(strstr(shown, "done name=success ms=748\n"));
+    assert_non_null(strstr(shown, "name=success ms=748\n"));
     assert_int_equal(turn_history_guess((struct view){ lines.p, lines.n }), TURN_CODEX);
     history_kit_end(&k);
 }
