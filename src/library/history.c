@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,8 +25,6 @@
 #include "session/hold.h"
 #include "session/lines.h"
 #include "turn/transcript.h"
-
-#define TURNS_NAME "session." SESSION_TURNS
 
 const char *
 library_history_result_name(enum library_history_result result)
@@ -114,8 +111,8 @@ history_release(struct history *h)
         close(h->turns_fd);
 }
 
-static int
-skip(struct history *h, const char *why)
+int
+history_skip(struct history *h, const char *why)
 {
     h->done->result = LIBRARY_HISTORY_SKIPPED;
     buf_clear(&h->done->why);
@@ -165,174 +162,13 @@ find_id(const struct history *h, char id[SESSION_ID_LEN + 1])
     return r;
 }
 
-/* -- what is known of it -- */
-
-/* The same file: by its path; in a folder that was moved with all that is in it, a
- * sub-agent's by its name. */
-static struct history_source *
-known_as(struct history_sources *files, struct history_source *s, size_t at)
-{
-    const char *path = buf_str(&s->file.path);
-    for (size_t i = 0; i < files->count; i++)
-        if (!strcmp(buf_str(&files->list[i].file.path), path))
-            return &files->list[i];
-    if (!at)
-        return files->count ? &files->list[0] : NULL;
-    for (size_t i = 1; i < files->count; i++) {
-        const char *known = buf_str(&files->list[i].file.path);
-        if (!strcmp(file_name(known), file_name(path)) && access(known, F_OK) < 0)
-            return &files->list[i];
-    }
-    return NULL;
-}
-
-static int
-take_known(struct history_source *s, const struct history_source *known)
-{
-    s->file.offset = known->file.offset;
-    s->file.line = known->file.line;
-    s->file.head = known->file.head;
-    s->file.tail = known->file.tail;
-    s->file.size_bytes = known->file.size_bytes;
-    s->file.mtime_ns = known->file.mtime_ns;
-    s->is_linked = true; /* as it was called then */
-    buf_clear(&s->call);
-    return buf_append(&s->call, known->call.p, known->call.n);
-}
-
-/* Has a file changed? By its size and time alone. */
-static bool
-has_changed(struct history_source *s)
-{
-    struct stat st;
-    if (stat(buf_str(&s->file.path), &st) < 0)
-        return false;
-    uint64_t mtime = st.st_mtim.tv_sec > 0 ? (uint64_t)st.st_mtim.tv_sec * 1000000000 +
-                                                 (uint64_t)st.st_mtim.tv_nsec
-                                           : 1;
-    return (uint64_t)st.st_size != s->file.size_bytes || mtime != s->file.mtime_ns;
-}
-
-enum change { SAME, GROWN, OTHER };
-
-/* One file: opened where it has grown, moved, or come. */
-static int
-look_at(struct history *h, struct history_source *s, struct history_source *known,
-        enum change *change)
-{
-    int r = known ? take_known(s, known) : 0;
-    if (r < 0)
-        return err_code(h->err, r, "cannot import '%s'", h->from->path);
-    bool is_moved = known &&
-                    strcmp(buf_str(&known->file.path), buf_str(&s->file.path)) != 0;
-    if (known && !is_moved && !has_changed(s))
-        return 0;
-    uint64_t offset = s->file.offset;
-    r = history_source_open(s, h->err);
-    if (r < 0 && r != -ESTALE)
-        return r;
-    bool is_grown = !r && s->file.offset == offset && !s->is_document &&
-                    !turn_history_is_stream(h->reader) &&
-                    (!known || !offset || history_source_is_same(s));
-    *change = is_grown ? GROWN : OTHER;
-    return 0;
-}
-
-/* Files that are not there just now may come back: what was read of them stays known. */
-static int
-keep_known(struct history *h, struct history_sources *files, const bool *is_used)
-{
-    int r = 0;
-    for (size_t i = 0; !r && i < files->count; i++) {
-        struct history_source *old = &files->list[i], *s;
-        if (is_used[i])
-            continue;
-        s = history_sources_add(&h->sources, buf_str(&old->file.path));
-        r = s ? take_known(s, old) : -ENOMEM;
-    }
-    return r;
-}
-
-static int
-look_at_all(struct history *h, struct history_sources *files, bool *is_used,
-            enum change *ret)
-{
-    size_t count = h->sources.count;
-    enum change change = SAME;
-    int r = 0;
-    for (size_t i = 0; !r && change != OTHER && i < count; i++) {
-        struct history_source *s = &h->sources.list[i];
-        struct history_source *known = known_as(files, s, i);
-        if (known)
-            is_used[known - files->list] = true;
-        r = look_at(h, s, known, &change);
-    }
-    *ret = change;
-    if (r < 0 || change != GROWN)
-        return r;
-    r = history_link_sides(h);
-    if (r < 0)
-        return r;
-    r = keep_known(h, files, is_used);
-    return r < 0 ? err_code(h->err, r, "cannot import '%s'", h->from->path) : 0;
-}
-
-/* What has changed since; files: what was known. Files that are not read on are closed.
- */
-static int
-look(struct history *h, struct history_sources *files, enum change *ret)
-{
-    bool *is_used = calloc(files->count + 1, sizeof(*is_used));
-    int r = is_used ? look_at_all(h, files, is_used, ret)
-                    : err_code(h->err, -ENOMEM, "cannot import '%s'", h->from->path);
-    free(is_used);
-    return r;
-}
-
-/* -- read from its beginning -- */
-
-/* As if nothing had been known. */
-static void
-forget_all(struct history *h)
-{
-    history_sources_release(&h->sources);
-    turn_history_free(h->reader);
-    h->reader = NULL;
-    turn_totals_release(&h->totals);
-    buf_clear(&h->touched.open);
-    buf_clear(&h->prompt);
-    buf_clear(&h->cwd);
-    h->turns_bytes = h->turns_tail = h->start_ns = h->last_ns = 0;
-    h->has_talk = false;
-}
-
-static int
-begin_anew(struct history *h, uint64_t start_ns)
-{
-    forget_all(h);
-    h->start_ns = h->last_ns = start_ns;
-    int r = history_open_reader(h);
-    if (!r)
-        r = history_link_sides(h);
-    for (size_t i = 0; !r && i < h->sources.count; i++)
-        r = history_source_open(&h->sources.list[i], h->err);
-    return r;
-}
-
-static int
-read_all(struct history *h, const char *name)
-{
-    int r = history_open_turns(h, name);
-    if (!r)
-        r = history_read_lines(h);
-    return r < 0 ? r : history_flush(h, true);
-}
+/* -- made -- */
 
 /* All at once: a journal of the file system takes them in one go. */
 static int
 sync_folder(struct history *h)
 {
-    static const char *const names[] = { TURNS_NAME, "session.ahr", HISTORY_STATE,
+    static const char *const names[] = { HISTORY_TURNS, "session.ahr", HISTORY_STATE,
                                          "session." SESSION_META };
     AUTO(buf) path = { .ceiling = PATH_MAX };
     int r = 0;
@@ -355,7 +191,7 @@ make_folder(struct history *h, struct session_folder *f)
 {
     int r = buf_puts(&h->dir, f->dir);
     if (!r)
-        r = read_all(h, TURNS_NAME);
+        r = history_read_all(h, HISTORY_TURNS);
     if (r < 0 || !h->has_talk)
         return r;
     r = history_write_tape(h);
@@ -371,7 +207,7 @@ make_new(struct history *h, uint64_t start_ns)
 {
     struct session_folder f = { .lock_fd = -1 };
     session_folder_unstage(h->opt->home, h->done->id);
-    int r = begin_anew(h, start_ns);
+    int r = history_begin(h, start_ns);
     if (!r)
         r = session_folder_stage(&f, h->opt->home, h->done->id, h->err);
     if (r < 0)
@@ -389,110 +225,7 @@ make_new(struct history *h, uint64_t start_ns)
     session_folder_release(&f);
     h->done->result = LIBRARY_HISTORY_NEW;
     h->done->all_events = h->done->events;
-    return r < 0 || is_wanted ? r : skip(h, "nothing is said in it");
-}
-
-/* -- over what is there -- */
-
-static int
-count_events(struct history *h, uint64_t *ret)
-{
-    AUTO(buf) path = { .ceiling = PATH_MAX };
-    uint8_t chunk[65536];
-    struct gz *g;
-    ssize_t n;
-    *ret = 0;
-    int r = buf_printf(&path, "%s/" TURNS_NAME, buf_str(&h->dir));
-    if (!r)
-        r = gz_open(&g, AT_FDCWD, buf_str(&path));
-    if (r < 0)
-        return r == -ENOENT ? 0 : err_code(h->err, r, "cannot read '%s'", buf_str(&path));
-    while ((n = gz_read(g, chunk, sizeof(chunk))) > 0)
-        for (ssize_t i = 0; i < n; i++)
-            *ret += chunk[i] == '\n';
-    gz_close(g);
-    return n < 0 ? err_code(h->err, (int)n, "cannot read '%s'", buf_str(&path)) : 0;
-}
-
-static int
-put_in_place(struct history *h, const struct session_told *old)
-{
-    AUTO(buf) from = { .ceiling = PATH_MAX };
-    AUTO(buf) to = { .ceiling = PATH_MAX };
-    AUTO(buf) state = { .ceiling = PATH_MAX };
-    buf_printf(&from, "%s/" TURNS_NAME ".new", buf_str(&h->dir));
-    buf_printf(&to, "%s/" TURNS_NAME, buf_str(&h->dir));
-    int r = buf_printf(&state, "%s/" HISTORY_STATE, buf_str(&h->dir));
-    if (r < 0 || from.failed || to.failed)
-        return err_code(h->err, -ENAMETOOLONG, "cannot import '%s'", h->from->path);
-    r = library_forget(h->opt->home, h->done->id, h->err);
-    if (r < 0)
-        return r;
-    /* In this order: without its state the session is made anew once more. */
-    if ((unlink(buf_str(&state)) < 0 && errno != ENOENT) ||
-        file_sync_dir(buf_str(&state)) < 0 || rename(buf_str(&from), buf_str(&to)) < 0)
-        return err_sys(h->err, "cannot write '%s'", buf_str(&to));
-    r = history_write_meta(h, old);
-    return r < 0 ? r : history_save(h);
-}
-
-static void
-drop_new_turns(struct history *h)
-{
-    AUTO(buf) path = { .ceiling = PATH_MAX };
-    if (buf_printf(&path, "%s/" TURNS_NAME ".new", buf_str(&h->dir)) == 0)
-        unlink(buf_str(&path));
-}
-
-/* Less than there was is no reason to lose it. */
-static int
-make_anew(struct history *h, const struct session_told *old)
-{
-    uint64_t before;
-    bool was_stored = h->is_stored;
-    h->is_stored = false; /* nobody sees what is made beside */
-    drop_new_turns(h);
-    int r = count_events(h, &before);
-    if (!r)
-        r = begin_anew(h, old->started_at_ns ? old->started_at_ns : h->from->mtime_ns);
-    if (!r)
-        r = read_all(h, TURNS_NAME ".new");
-    h->is_stored = was_stored;
-    h->done->result = LIBRARY_HISTORY_REPLACED;
-    h->done->all_events = h->done->events;
-    if (!r && h->done->events < before) {
-        drop_new_turns(h);
-        h->done->events = 0;
-        h->done->all_events = before;
-        return skip(h, "its file was written anew and has less than before; what was "
-                       "imported stays");
-    }
-    if (!r)
-        r = put_in_place(h, old);
-    if (r < 0)
-        drop_new_turns(h);
-    return r;
-}
-
-static int
-append(struct history *h, const struct session_told *old)
-{
-    int r = history_open_turns(h, TURNS_NAME);
-    uint64_t before = h->turns_bytes;
-    if (!r)
-        r = history_read_lines(h);
-    if (!r)
-        r = history_flush(h, true);
-    if (!r && h->done->events)
-        r = history_write_meta(h, old);
-    if (!r)
-        r = history_save(h);
-    /* On a full disk the room that was taken is given back; else the next import does. */
-    if (r < 0 && h->turns_fd >= 0 && ftruncate(h->turns_fd, (off_t)before) < 0)
-        return r;
-    h->done->result = h->done->events ? LIBRARY_HISTORY_GROWN : LIBRARY_HISTORY_UNCHANGED;
-    h->done->all_events = turn_history_facts(h->reader)->events;
-    return r;
+    return r < 0 || is_wanted ? r : history_skip(h, "nothing is said in it");
 }
 
 /* -- what stays as it is -- */
@@ -511,7 +244,7 @@ is_archived(struct history *h)
 {
     AUTO(buf) path = { .ceiling = PATH_MAX };
     struct stat st;
-    return buf_printf(&path, "%s/" TURNS_NAME, buf_str(&h->dir)) == 0 &&
+    return buf_printf(&path, "%s/" HISTORY_TURNS, buf_str(&h->dir)) == 0 &&
            gz_stat(AT_FDCWD, buf_str(&path), &st) == 1;
 }
 
@@ -521,7 +254,7 @@ is_archived(struct history *h)
  * same name that goes on otherwise is a session of its own.
  */
 static int
-look_elsewhere(struct history *h, const char *known, enum change *change,
+look_elsewhere(struct history *h, const char *known, enum history_change *change,
                bool *ret_is_other)
 {
     enum history_relation relation;
@@ -530,13 +263,13 @@ look_elsewhere(struct history *h, const char *known, enum change *change,
         return r;
     h->done->result = LIBRARY_HISTORY_UNCHANGED;
     if (relation == HISTORY_WITHIN)
-        *change = SAME;
+        *change = HISTORY_SAME;
     *ret_is_other = relation == HISTORY_OTHER;
     if (!*ret_is_other || !strstr(h->from->path, "/.entire/"))
         return 0;
     *ret_is_other = false; /* it masks what it keeps */
-    *change = SAME;
-    return skip(h, "its session was imported from where the agent keeps it");
+    *change = HISTORY_SAME;
+    return history_skip(h, "its session was imported from where the agent keeps it");
 }
 
 /* Is there anything that was not taken yet? */
@@ -550,20 +283,20 @@ has_more(const struct history *h)
 }
 
 static int
-change_it(struct history *h, const struct session_told *old, enum change change)
+change_it(struct history *h, const struct session_told *old, enum history_change change)
 {
     if (is_archived(h))
-        return skip(h, "its session is archived: 'ahr archive --undo' first");
-    if (change == OTHER && is_redacted(h))
-        return skip(h, "its file was written anew, and would bring back what "
-                       "'ahr redact' has taken out of its session");
+        return history_skip(h, "its session is archived: 'ahr archive --undo' first");
+    if (change == HISTORY_REWRITTEN && is_redacted(h))
+        return history_skip(h, "its file was written anew, and would bring back what "
+                               "'ahr redact' has taken out of its session");
     if (h->opt->is_dry_run) {
-        if (change == OTHER || has_more(h))
-            h->done->result = change == GROWN ? LIBRARY_HISTORY_GROWN
-                                              : LIBRARY_HISTORY_REPLACED;
+        if (change == HISTORY_REWRITTEN || has_more(h))
+            h->done->result = change == HISTORY_GROWN ? LIBRARY_HISTORY_GROWN
+                                                      : LIBRARY_HISTORY_REPLACED;
         return 0;
     }
-    return change == GROWN ? append(h, old) : make_anew(h, old);
+    return change == HISTORY_GROWN ? history_append(h, old) : history_make_anew(h, old);
 }
 
 /* What is there, held. */
@@ -571,11 +304,11 @@ static int
 bring_up_to_date(struct history *h, const struct session_told *old, bool *ret_is_other)
 {
     struct history_sources files = { 0 };
-    enum change change = OTHER;
+    enum history_change change = HISTORY_REWRITTEN;
     int r = history_open_reader(h);
     int loaded = r < 0 ? r : history_load(h, &files);
     if (!loaded)
-        r = look(h, &files, &change);
+        r = history_look(h, &files, &change);
     else if (loaded != ERR_MISSING && loaded != ERR_DAMAGED && !r)
         r = err_code(h->err, loaded, "cannot import '%s'", h->from->path);
     h->done->result = LIBRARY_HISTORY_UNCHANGED;
@@ -585,7 +318,7 @@ bring_up_to_date(struct history *h, const struct session_told *old, bool *ret_is
         access(known, F_OK) == 0)
         r = look_elsewhere(h, known, &change, ret_is_other);
     history_sources_release(&files);
-    if (!r && !*ret_is_other && change != SAME)
+    if (!r && !*ret_is_other && change != HISTORY_SAME)
         r = change_it(h, old, change);
     return r;
 }
@@ -606,11 +339,11 @@ update(struct history *h, bool *ret_is_other)
     if (r < 0)
         r = err_code(h->err, r, "cannot import '%s'", h->from->path);
     else if (session_folder_is_encrypted(home, id))
-        r = skip(h, "its session is encrypted: 'ahr decrypt' first");
+        r = history_skip(h, "its session is encrypted: 'ahr decrypt' first");
     else if (session_meta_tell(buf_str(&meta), &old, h->err) < 0)
-        r = skip(h, "its session is damaged: 'ahr verify' says where");
+        r = history_skip(h, "its session is damaged: 'ahr verify' says where");
     else if (!old.kind || strcmp(old.kind, "import") != 0)
-        r = skip(h, "a session of that id was recorded here");
+        r = history_skip(h, "a session of that id was recorded here");
     else
         r = bring_up_to_date(h, &old, ret_is_other);
     close(hold);
@@ -642,7 +375,7 @@ bring_in(struct history *h, uint64_t start_ns, const char *again, bool *ret_is_o
     if (session_folder_exists(home, "sessions", h->done->id))
         return update(h, ret_is_other);
     if (session_folder_exists(home, "live", h->done->id))
-        return skip(h, "a session of that id is in live/");
+        return history_skip(h, "a session of that id is in live/");
     if (!again && is_known_by_path(h, start_ns)) {
         *ret_is_other = true;
         return 0;
@@ -690,10 +423,10 @@ library_history_import(const struct journal_history *from,
     if (!r && is_other) {
         buf_clear(&h.dir);
         h.is_stored = false;
-        forget_all(&h);
+        history_forget(&h);
         r = bring_in(&h, start_ns, from->path, &is_other);
         if (!r && is_other)
-            r = skip(&h, "there are others of that id");
+            r = history_skip(&h, "there are others of that id");
     }
     return r < 0 ? r : take_own_id(&h);
 }

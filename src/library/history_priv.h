@@ -7,10 +7,12 @@
 #include "library/history.h"
 #include "library/history_source_priv.h"
 #include "play/turns.h"
+#include "session/lines.h"
 #include "session/meta.h"
 #include "turn/totals.h"
 
 #define HISTORY_STATE "import.state"
+#define HISTORY_TURNS "session." SESSION_TURNS
 
 enum { HISTORY_DATE_LEN = 11 }; /* of an id, with the dash behind it */
 
@@ -44,6 +46,9 @@ struct history {
     bool has_talk; /* something is said in it */
 };
 
+/* It is left as it is; 0. */
+int history_skip(struct history *h, const char *why);
+
 /* -- history_state.c -- */
 
 /* Of the folder; ERR_MISSING: there is none; ERR_DAMAGED: it is of no use. The reader is
@@ -76,6 +81,28 @@ int history_identify(struct history *h, uint64_t *ret_start_ns);
 int history_open_reader(struct history *h);
 /* All lines of the sources that are open. */
 int history_read_lines(struct history *h);
+
+/* -- history_look.c -- */
+
+enum history_change { HISTORY_SAME, HISTORY_GROWN, HISTORY_REWRITTEN };
+
+/* What has changed since; files: what was known. Files that are not read on are closed.
+ */
+int history_look(struct history *h, struct history_sources *files,
+                 enum history_change *ret);
+
+/* -- history_anew.c -- */
+
+/* As if nothing had been known. */
+void history_forget(struct history *h);
+/* Its reader and its sources, at their beginning. */
+int history_begin(struct history *h, uint64_t start_ns);
+/* All of them, into that file of the folder. */
+int history_read_all(struct history *h, const char *name);
+/* Over a session that is there; less than there was is no reason to lose it. */
+int history_make_anew(struct history *h, const struct session_told *old);
+/* What has come since. */
+int history_append(struct history *h, const struct session_told *old);
 
 /* -- history_ids.c -- */
 
