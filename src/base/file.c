@@ -164,6 +164,22 @@ file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+bool
+file_ends_in(const char *path, const char *end)
+{
+    const char *name = file_name(path);
+    size_t n = strlen(name), m = strlen(end);
+    return n > m && !strcmp(name + n - m, end);
+}
+
+uint64_t
+file_mtime_ns(const struct stat *st)
+{
+    return st->st_mtim.tv_sec > 0
+               ? (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec
+               : 1;
+}
+
 size_t
 file_dir_len(const char *path)
 {

@@ -7,6 +7,8 @@
 
 #include "base/buf.h"
 
+struct stat;
+
 /* All n bytes, through short writes and EINTR; 0 or -errno. */
 int file_write_all(int fd, const void *p, size_t n);
 /* One read through EINTR: a count, 0 at the end, -errno. */
@@ -30,6 +32,10 @@ int file_sync_dir(const char *path);
  * The name begins behind that slash. */
 size_t file_dir_len(const char *path);
 const char *file_name(const char *path);
+/* Its name is longer than that end, and ends so. */
+bool file_ends_in(const char *path, const char *end);
+/* When it was changed last: ns since 1970, at least 1. */
+uint64_t file_mtime_ns(const struct stat *st);
 
 /*
  * The lock (flock) of an open file or folder, alone or with others who share it; one that

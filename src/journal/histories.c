@@ -50,29 +50,14 @@ journal_histories_release(struct journal_histories *h)
 
 /* -- one file -- */
 
-static bool
-ends_in(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n > m && !strcmp(text + n - m, end);
-}
-
 /* Only by its name: what is in it shows when it is read. */
 static bool
 is_history(const char *path)
 {
     const char *name = file_name(path);
-    bool is_chat = strstr(path, "/chats/") && ends_in(name, ".json");
-    return ends_in(name, ".jsonl") || ends_in(name, ".jsonl.zst") ||
-           (!strncmp(name, "session-", 8) && ends_in(name, ".json")) || is_chat;
-}
-
-static uint64_t
-mtime_of(const struct stat *st)
-{
-    return st->st_mtim.tv_sec > 0
-               ? (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec
-               : 1;
+    bool is_chat = strstr(path, "/chats/") && file_ends_in(name, ".json");
+    return file_ends_in(name, ".jsonl") || file_ends_in(name, ".jsonl.zst") ||
+           (!strncmp(name, "session-", 8) && file_ends_in(name, ".json")) || is_chat;
 }
 
 static int
@@ -97,7 +82,7 @@ add_file(struct walk *w, const char *path, const struct stat *st)
     h->list[h->count++] = (struct journal_history){ .path = copy,
                                                     .keeper = w->keeper,
                                                     .bytes = (uint64_t)st->st_size,
-                                                    .mtime_ns = mtime_of(st) };
+                                                    .mtime_ns = file_mtime_ns(st) };
     return 0;
 }
 

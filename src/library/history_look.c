@@ -54,10 +54,8 @@ has_changed(struct history_source *s)
     struct stat st;
     if (stat(buf_str(&s->file.path), &st) < 0)
         return false;
-    uint64_t mtime = st.st_mtim.tv_sec > 0 ? (uint64_t)st.st_mtim.tv_sec * 1000000000 +
-                                                 (uint64_t)st.st_mtim.tv_nsec
-                                           : 1;
-    return (uint64_t)st.st_size != s->file.size_bytes || mtime != s->file.mtime_ns;
+    return (uint64_t)st.st_size != s->file.size_bytes ||
+           file_mtime_ns(&st) != s->file.mtime_ns;
 }
 
 /* One file: opened where it has grown, moved, or come. */

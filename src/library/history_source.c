@@ -48,26 +48,16 @@ history_sources_add(struct history_sources *s, const char *path)
     return one;
 }
 
-static bool
-ends_in(struct buf *path, const char *end)
-{
-    size_t n = strlen(end);
-    return path->n >= n && !memcmp(path->p + path->n - n, end, n);
-}
-
 /* -- open -- */
 
 static int
 start(struct history_source *s, const struct stat *st)
 {
     s->file.size_bytes = (uint64_t)st->st_size;
-    s->file.mtime_ns = st->st_mtim.tv_sec > 0
-                           ? (uint64_t)st->st_mtim.tv_sec * 1000000000 +
-                                 (uint64_t)st->st_mtim.tv_nsec
-                           : 1;
-    s->is_document = ends_in(&s->file.path, ".json");
+    s->file.mtime_ns = file_mtime_ns(st);
+    s->is_document = file_ends_in(buf_str(&s->file.path), ".json");
     s->is_over = s->has_line = s->is_too_long = false;
-    if (ends_in(&s->file.path, ".zst")) {
+    if (file_ends_in(buf_str(&s->file.path), ".zst")) {
         s->file.offset = s->file.line = 0;
         s->left = UINT64_MAX;
         return gz_zstd_new(&s->zstd, s->fd);
@@ -107,13 +97,14 @@ history_source_close(struct history_source *s)
 
 /* -- by which a beginning is known -- */
 
-static uint64_t
-hash_at(int fd, uint64_t from, uint64_t to)
+uint64_t
+history_hash_before(int fd, uint64_t end)
 {
     uint8_t bytes[ENDS];
+    uint64_t from = end > ENDS ? end - ENDS : 0;
     uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
-    ssize_t n = pread(fd, bytes, (size_t)(to - from), (off_t)from);
-    if (n < 0 || (uint64_t)n != to - from)
+    ssize_t n = pread(fd, bytes, (size_t)(end - from), (off_t)from);
+    if (n < 0 || (uint64_t)n != end - from)
         return 0;
     for (ssize_t i = 0; i < n; i++)
         h = (h ^ bytes[i]) * UINT64_C(1099511628211);
@@ -124,8 +115,8 @@ static void
 hash_ends(const struct history_source *s, uint64_t *head, uint64_t *tail)
 {
     uint64_t n = s->file.offset, some = n < ENDS ? n : ENDS;
-    *head = s->zstd ? 0 : hash_at(s->fd, 0, some);
-    *tail = s->zstd ? 0 : hash_at(s->fd, n - some, n);
+    *head = s->zstd ? 0 : history_hash_before(s->fd, some);
+    *tail = s->zstd ? 0 : history_hash_before(s->fd, n);
 }
 
 void

@@ -70,6 +70,8 @@ struct history_source *history_sources_next(struct history_sources *s, int *ret_
 void history_source_taken(struct history_source *s);
 /* Bytes behind the last whole line. */
 uint64_t history_source_rest(const struct history_source *s);
+/* Of the last bytes before there; 0: they cannot be read. */
+uint64_t history_hash_before(int fd, uint64_t end);
 /* Sets the hashes of what was taken. */
 void history_source_seal(struct history_source *s);
 

@@ -21,7 +21,6 @@
 
 enum {
     FLUSH_AT = 1 << 20,
-    TAIL = 4096,
     PROMPT_MAX = 2048,
     PROMPT_READ = 8 << 10,
     TASK_MAX = 200,
@@ -38,17 +37,6 @@ cannot_write(struct history *h, int r)
 }
 
 /* -- the file -- */
-
-static uint64_t
-hash_tail(int fd, uint64_t end)
-{
-    uint8_t bytes[TAIL];
-    uint64_t from = end > TAIL ? end - TAIL : 0, hash = UINT64_C(14695981039346656037);
-    ssize_t n = pread(fd, bytes, (size_t)(end - from), (off_t)from);
-    for (ssize_t i = 0; i < n; i++)
-        hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
-    return n < 0 || (uint64_t)n != end - from ? 0 : hash | 1;
-}
 
 /* Where the lines of the events that are known end; somebody has written the file anew
  * (`ahr redact`), line by line. 0 also: it has fewer. */
@@ -90,7 +78,7 @@ history_open_turns(struct history *h, const char *name)
     uint64_t known = turn_history_facts(h->reader)->events;
     bool is_ours = (uint64_t)st.st_size >= h->turns_bytes &&
                    (!h->turns_bytes ||
-                    hash_tail(h->turns_fd, h->turns_bytes) == h->turns_tail);
+                    history_hash_before(h->turns_fd, h->turns_bytes) == h->turns_tail);
     uint64_t end = is_ours ? h->turns_bytes : end_of_lines(h->turns_fd, known);
     if (known && !end)
         return err_set(h->err, ERR_DAMAGED,
@@ -123,7 +111,7 @@ history_flush(struct history *h, bool is_last)
     if (!r && is_last && !h->is_staged && fdatasync(h->turns_fd) < 0)
         r = -errno;
     if (!r && is_last)
-        h->turns_tail = hash_tail(h->turns_fd, h->turns_bytes);
+        h->turns_tail = history_hash_before(h->turns_fd, h->turns_bytes);
     return r < 0 ? cannot_write(h, r) : 0;
 }
 
