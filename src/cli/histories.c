@@ -23,10 +23,11 @@
 #include "gz/zstd.h"
 #include "library/history.h"
 #include "play/clean.h"
+#include "play/import.h"
 #include "redact/own.h"
 #include "session/home.h"
 
-enum { PEEK = 64 << 10, PLACES_TOLD = 5 };
+enum { PEEK = 256 << 10, PLACES_TOLD = 5 };
 
 struct all {
     const struct cli_histories *opt;
@@ -45,17 +46,22 @@ struct all {
 bool
 cli_histories_is(const char *path)
 {
-    uint8_t head[PEEK];
+    AUTO(buf) head = { .ceiling = PEEK };
     struct stat st;
     if (stat(path, &st) < 0 || !S_ISREG(st.st_mode)) /* a pipe's bytes come once */
         return S_ISDIR(st.st_mode);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return false;
-    ssize_t n = file_read(fd, head, sizeof(head));
+    uint8_t *room = buf_grow(&head, PEEK);
+    ssize_t n = room ? file_read(fd, room, PEEK) : 0;
     close(fd);
-    struct view seen = { head, n > 0 ? (size_t)n : 0 };
-    return gz_zstd_fits(seen) || turn_history_guess(seen) != TURN_AUTO;
+    struct view seen = { head.p, n > 0 ? (size_t)n : 0 }, first = {
+        head.p, seen.n < PLAY_IMPORT_BEGINNING ? seen.n : PLAY_IMPORT_BEGINNING
+    };
+    if (play_import_guess(first)) /* a terminal may have shown a history */
+        return false;
+    return gz_zstd_fits(seen) || library_history_guess(seen) != TURN_AUTO;
 }
 
 /* -- which -- */

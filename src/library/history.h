@@ -84,6 +84,10 @@ struct library_history_options {
     void *ctx;
 };
 
+/* Whose history begins so? By lines that are whole, else by words in one that goes on
+ * behind what is looked at. TURN_AUTO: nobody's that is known. */
+enum turn_agent library_history_guess(struct view beginning);
+
 /* Only one at a time a home: a descriptor to close, or ERR_BUSY. */
 int library_history_lock(const char *home, struct err *err);
 /* Under that lock. An error (< 0) leaves the session as it was; ERR_MISSING: the file is

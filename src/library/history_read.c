@@ -41,16 +41,16 @@ holds(struct view text, const char *word)
     return text.n && memmem(text.p, text.n, word, strlen(word));
 }
 
-/* By lines that are whole, else by words in one that is longer than what is looked at. */
-static enum turn_agent
-guess(struct view head)
+enum turn_agent
+library_history_guess(struct view head)
 {
     enum turn_agent agent = turn_history_guess(head);
     if (agent != TURN_AUTO)
         return agent;
     if (holds(head, "\"sessionId\"") && holds(head, "\"messages\""))
         return TURN_GEMINI;
-    if (holds(head, "\"sessionId\"") && holds(head, "\"uuid\""))
+    if (holds(head, "\"sessionId\"") &&
+        (holds(head, "\"uuid\"") || holds(head, "\"parentUuid\"")))
         return TURN_CLAUDE;
     return holds(head, "\"payload\"") && holds(head, "\"timestamp\"") ? TURN_CODEX
                                                                       : TURN_AUTO;
@@ -85,6 +85,14 @@ peek_document(struct history_source *s, struct buf *head, uint64_t *ret_start_ns
     return n < 0 ? (int)n : 0;
 }
 
+/* No line is whole yet. */
+static int
+peek_rest(const struct history_source *s, struct buf *head)
+{
+    size_t n = s->held.n - s->at;
+    return n ? buf_append(head, s->held.p + s->at, n < PEEK ? n : PEEK) : 0;
+}
+
 /* The first lines, until they have told whose they are and when the first was written. */
 static int
 peek_lines(struct history_sources *one, struct buf *head, uint64_t *ret_start_ns)
@@ -106,6 +114,8 @@ peek_lines(struct history_sources *one, struct buf *head, uint64_t *ret_start_ns
             *ret_start_ns = turn_history_stamp(s->line);
         history_source_taken(s);
     }
+    if (!r && !error && !head->n)
+        r = peek_rest(&one->list[0], head);
     return r < 0 ? r : error;
 }
 
@@ -185,7 +195,7 @@ history_identify(struct history *h, uint64_t *ret_start_ns)
     if (r < 0)
         return h->err->code ? r : err_code(h->err, r, "cannot read '%s'", h->from->path);
     struct view seen = { head.p, head.n };
-    enum turn_agent agent = guess(seen);
+    enum turn_agent agent = library_history_guess(seen);
     if (agent == TURN_AUTO && head.n)
         agent = agent_of(h->from->keeper);
     if (agent == TURN_AUTO || !is_wanted(h, agent))
