@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from support.histories import claude, codex, gemini
+from support.histories import claude, codex, gemini, pack
 from support.importer import Importer
 from support.tap import run, test
 
@@ -65,6 +65,24 @@ def a_first_line_that_is_half_written_is_left_for_the_next_time():
             assert row["result"] == "new", row
             h.is_in(a.events(row["id"]))
             a.ok("delete", "--yes", row["id"])
+
+
+@test
+def a_packed_rollout_of_which_nothing_can_be_read_is_told():
+    for what in ("cut", "garbage"):
+        with Importer(AHR) as a:
+            h = codex(a.codex, 1, turns=40).write()
+            packed = pack(h.path) or h.path.rename(f"{h.path}.zst")
+            if what == "cut" and not packed.read_bytes().startswith(b"\x28\xb5\x2f\xfd"):
+                continue
+            packed.write_bytes(packed.read_bytes()[:60] if what == "cut" else b"this is none" * 100)
+            for args in ((), (packed,)):
+                row = a.take(*args, status=4)[packed]
+                assert row["cut"] == 1 and row["result"] == "skipped", row
+                assert f"'{packed}': line 1 (byte 0) and what follows cannot be read" in a.fails(4, "import", *args)
+            other = claude(a.claude, 2).write()
+            a.take(status=4)[other.path]
+            assert len(a.sessions()) == 1
 
 
 @test

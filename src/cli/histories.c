@@ -61,7 +61,8 @@ cli_histories_is(const char *path)
     };
     if (play_import_guess(first)) /* a terminal may have shown a history */
         return false;
-    return gz_zstd_fits(seen) || library_history_guess(seen) != TURN_AUTO;
+    return gz_zstd_fits(seen) || file_ends_in(path, ".jsonl.zst") ||
+           library_history_guess(seen) != TURN_AUTO;
 }
 
 /* -- which -- */

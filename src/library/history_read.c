@@ -114,8 +114,9 @@ peek_lines(struct history_sources *one, struct buf *head, uint64_t *ret_start_ns
             *ret_start_ns = turn_history_stamp(s->line);
         history_source_taken(s);
     }
+    s = &one->list[0];
     if (!r && !error && !head->n)
-        r = peek_rest(&one->list[0], head);
+        r = s->error ? s->error : peek_rest(s, head);
     return r < 0 ? r : error;
 }
 
@@ -192,10 +193,11 @@ history_identify(struct history *h, uint64_t *ret_start_ns)
 {
     AUTO(buf) head = { 0 };
     int r = peek(h, &head, ret_start_ns);
-    if (r < 0)
+    bool is_damaged = r == ERR_DAMAGED; /* packed, and nothing comes out of it */
+    if (r < 0 && !is_damaged)
         return h->err->code ? r : err_code(h->err, r, "cannot read '%s'", h->from->path);
     struct view seen = { head.p, head.n };
-    enum turn_agent agent = library_history_guess(seen);
+    enum turn_agent agent = is_damaged ? TURN_CODEX : library_history_guess(seen);
     if (agent == TURN_AUTO && head.n)
         agent = agent_of(h->from->keeper);
     if (agent == TURN_AUTO || !is_wanted(h, agent))
