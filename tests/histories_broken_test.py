@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.histories import claude, codex, dumps, gemini, pack
-from support.importer import Importer, tree
+from support.importer import Importer, peak, tree
 from support.mounts import mounted, own_mounts
 from support.processes import wait_for
 from support.tap import Skip, run, test
@@ -40,26 +40,6 @@ def spoil(h, at, line):
 
 def places(row):
     return [(p["what"], p["line"], p["offset"]) for p in row["places"]]
-
-
-# The memory of a child counts what its parent had when it began: a parent that has little.
-MEASURE = """
-import os, sys
-pid = os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:])
-_, status, usage = os.wait4(pid, 0)
-print(usage.ru_maxrss, file=sys.stderr)
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
-
-
-def peak(a, *args):
-    """What the program takes of memory at most, in bytes, and what it prints."""
-    done = subprocess.run([sys.executable, "-S", "-c", MEASURE, a.binary, *args], cwd=a.dir, env=a.env,
-                          capture_output=True, check=False)
-    told = done.stderr.decode().splitlines()
-    assert done.returncode == 0 and len(told) == 1, (done.returncode, told)
-    print(f"# {int(told[0]) >> 10} MiB")
-    return int(told[0]) << 10, done.stdout
 
 
 # -- damaged lines --

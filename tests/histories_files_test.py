@@ -7,12 +7,13 @@ usage: histories_files_test.py AHR [--sanitized]; prints TAP.
 """
 
 import json
+import resource
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.histories import claude, codex, gemini, pack
-from support.importer import Importer
+from support.importer import Importer, peak
 from support.tap import run, test
 
 AHR = sys.argv[1]
@@ -96,6 +97,41 @@ def a_terminal_that_has_shown_a_history_is_no_history():
         row = a.shown(a.sessions()[0])
         assert row["agent"] is None and row["bytes"] == len(shown), row
 
+
+
+# -- many files --
+
+def many(a, count):
+    """A session whose sub-agents speak by turns: their lines lie in each other's time."""
+    h = claude(a.claude, 1, turns=1)
+    h.prompt(h.words())
+    h.sub_agents(count, "result")
+    return h.write()
+
+
+@test
+def sub_agents_may_be_more_than_files_may_be_open():
+    with Importer(AHR) as a:
+        h = many(a, 1200)
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+        used, said = peak(a, "import", "--json", preexec_fn=few)
+        row = json.loads(said)[0]
+        h.is_in(a.events(row["id"]))
+        assert IS_SANITIZED or used < 48 * MIB, used
+        times = [e["t_ms"] for e in a.events(row["id"])]
+        assert times == sorted(times)
+        # All of them grow.
+        added = len(h.steps)
+        for path in h.paths[1:]:
+            where = {"path": path, "side": {"agent": path.stem[6:], "leaf": None, "call": path.stem}}
+            h.line("user", {"role": "user", "content": "one more"}, **where)
+        h.append(added)
+        used, said = peak(a, "import", "--json", preexec_fn=few)
+        assert (json.loads(said)[0]["result"], json.loads(said)[0]["events"]) == ("grown", 1200), said
+        assert IS_SANITIZED or used < 48 * MIB, used
+        before = a.turns(row["id"])
+        whole = a.take(env={"AHR_HOME": str(a.dir / "whole")})[h.path]
+        assert whole["events"] == before.count(b"\n")
 
 
 if __name__ == "__main__":

@@ -277,7 +277,7 @@ static bool
 has_more(const struct history *h)
 {
     for (size_t i = 0; i < h->sources.count; i++)
-        if (h->sources.list[i].fd >= 0 && history_source_rest(&h->sources.list[i]))
+        if (h->sources.list[i].is_open && history_source_rest(&h->sources.list[i]))
             return true;
     return false;
 }

@@ -37,8 +37,12 @@ history_begin(struct history *h, uint64_t start_ns)
     int r = history_open_reader(h);
     if (!r)
         r = history_link_sides(h);
-    for (size_t i = 0; !r && i < h->sources.count; i++)
+    bool are_many = history_sources_are_many(&h->sources);
+    for (size_t i = 0; !r && i < h->sources.count; i++) {
         r = history_source_open(&h->sources.list[i], h->err);
+        if (are_many)
+            history_source_park(&h->sources.list[i]);
+    }
     return r;
 }
 

@@ -77,6 +77,8 @@ look_at(struct history *h, struct history_source *s, struct history_source *know
     bool is_grown = !r && s->file.offset == offset && !s->is_document &&
                     !turn_history_is_stream(h->reader) &&
                     (!known || !offset || history_source_is_same(s));
+    if (history_sources_are_many(&h->sources))
+        history_source_park(s);
     *change = is_grown ? HISTORY_GROWN : HISTORY_REWRITTEN;
     return 0;
 }

@@ -260,7 +260,7 @@ close_sources(struct history *h)
     int r = 0;
     for (size_t i = 0; i < h->sources.count; i++) {
         struct history_source *s = &h->sources.list[i];
-        if (s->fd < 0)
+        if (!s->is_open)
             continue;
         h->at = s;
         if (s->error == ERR_DAMAGED)

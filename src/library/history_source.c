@@ -13,7 +13,10 @@
 
 enum {
     CHUNK = 256 << 10,
-    ENDS = 4096, /* bytes at both ends by which a beginning is known */
+    CHUNK_OF_MANY = 32 << 10,
+    HELD = 32,             /* sources, with a descriptor … */
+    HELD_BYTES = 16 << 20, /* … and bytes, if it is not one alone */
+    ENDS = 4096,           /* bytes at both ends by which a beginning is known */
 };
 
 static void
@@ -56,16 +59,14 @@ start(struct history_source *s, const struct stat *st)
     s->file.size_bytes = (uint64_t)st->st_size;
     s->file.mtime_ns = file_mtime_ns(st);
     s->is_document = file_ends_in(buf_str(&s->file.path), ".json");
-    s->is_over = s->has_line = s->is_too_long = false;
+    s->is_over = s->has_line = s->is_too_long = s->is_parked = false;
+    s->device = st->st_dev;
+    s->inode = st->st_ino;
     if (file_ends_in(buf_str(&s->file.path), ".zst")) {
         s->file.offset = s->file.line = 0;
-        s->left = UINT64_MAX;
         return gz_zstd_new(&s->zstd, s->fd);
     }
-    if (s->file.offset > s->file.size_bytes)
-        return -ESTALE;
-    s->left = s->file.size_bytes - s->file.offset;
-    return lseek(s->fd, (off_t)s->file.offset, SEEK_SET) < 0 ? -errno : 0;
+    return s->file.offset > s->file.size_bytes ? -ESTALE : 0;
 }
 
 int
@@ -77,9 +78,23 @@ history_source_open(struct history_source *s, struct err *err)
     if (s->fd < 0 || fstat(s->fd, &st) < 0)
         return err_sys(err, "cannot open '%s'", path);
     int r = S_ISREG(st.st_mode) ? start(s, &st) : -EINVAL;
+    s->is_open = !r;
     if (r < 0)
         history_source_close(s);
     return r < 0 ? err_code(err, r, "cannot read '%s'", path) : 0;
+}
+
+void
+history_source_park(struct history_source *s)
+{
+    if (s->zstd) /* that would be read from its beginning */
+        return;
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+    buf_release(&s->held);
+    s->at = 0;
+    s->is_parked = s->has_line;
 }
 
 void
@@ -87,12 +102,25 @@ history_source_close(struct history_source *s)
 {
     gz_zstd_free(s->zstd);
     s->zstd = NULL;
+    history_source_park(s);
+    s->is_open = s->has_line = s->is_parked = false;
+}
+
+/* The file that it was, and not one that has taken its place. */
+static int
+hold(struct history_source *s)
+{
+    struct stat st;
     if (s->fd >= 0)
-        close(s->fd);
-    s->fd = -1;
-    buf_release(&s->held);
-    s->at = 0;
-    s->has_line = false;
+        return 0;
+    s->fd = open(buf_str(&s->file.path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (s->fd < 0)
+        return -errno;
+    bool is_it = fstat(s->fd, &st) == 0 && st.st_dev == s->device &&
+                 st.st_ino == s->inode;
+    if (!is_it)
+        history_source_park(s);
+    return is_it ? 0 : -ESTALE;
 }
 
 /* -- by which a beginning is known -- */
@@ -112,11 +140,12 @@ history_hash_before(int fd, uint64_t end)
 }
 
 static void
-hash_ends(const struct history_source *s, uint64_t *head, uint64_t *tail)
+hash_ends(struct history_source *s, uint64_t *head, uint64_t *tail)
 {
     uint64_t n = s->file.offset, some = n < ENDS ? n : ENDS;
-    *head = s->zstd ? 0 : history_hash_before(s->fd, some);
-    *tail = s->zstd ? 0 : history_hash_before(s->fd, n);
+    bool is_known = !s->zstd && hold(s) == 0;
+    *head = is_known ? history_hash_before(s->fd, some) : 0;
+    *tail = is_known ? history_hash_before(s->fd, n) : 0;
 }
 
 void
@@ -135,24 +164,39 @@ history_source_is_same(struct history_source *s)
 
 /* -- lines -- */
 
+static ssize_t
+read_at(int fd, uint8_t *p, size_t n, uint64_t offset)
+{
+    ssize_t r;
+    do
+        r = pread(fd, p, n, (off_t)offset);
+    while (r < 0 && errno == EINTR);
+    return r < 0 ? -errno : r;
+}
+
 /* 0: there is no more. */
 static ssize_t
 read_more(struct history_source *s)
 {
-    size_t want = s->left < CHUNK ? (size_t)s->left : CHUNK;
     s->held.n -= s->at;
     if (s->at)
         memmove(s->held.p, s->held.p + s->at, s->held.n);
     s->at = 0;
-    size_t before = s->held.n;
+    size_t before = s->held.n, want = s->is_one_of_many ? CHUNK_OF_MANY : CHUNK;
+    uint64_t at_byte = s->file.offset + before,
+             left = s->file.size_bytes > at_byte ? s->file.size_bytes - at_byte : 0;
+    if (!s->zstd && left < want)
+        want = (size_t)left;
+    int r = want ? hold(s) : 0;
+    if (r < 0)
+        return r;
     s->held.ceiling = HISTORY_LINE_MAX + 2 * CHUNK;
     if (!want || !buf_grow(&s->held, want))
         return want ? s->held.failed : 0;
     uint8_t *at = s->held.p + before;
-    ssize_t n = s->zstd ? gz_zstd_read(s->zstd, at, want) : file_read(s->fd, at, want);
+    ssize_t n = s->zstd ? gz_zstd_read(s->zstd, at, want)
+                        : read_at(s->fd, at, want, at_byte);
     s->held.n = before + (n > 0 ? (size_t)n : 0);
-    if (n > 0 && !s->zstd)
-        s->left -= (uint64_t)n;
     return n;
 }
 
@@ -256,20 +300,94 @@ history_source_taken(struct history_source *s)
     drop(s, s->line_bytes);
 }
 
-struct history_source *
-history_sources_next(struct history_sources *all, int *ret_error)
+/* -- whose turn it is -- */
+
+bool
+history_sources_are_many(const struct history_sources *s)
+{
+    return s->count > HELD;
+}
+
+static void
+look_for_line(struct history_source *s, const struct history_sources *all)
+{
+    bool was_held = s->fd >= 0;
+    s->has_rivals = all->count > 1;
+    s->is_one_of_many = history_sources_are_many(all);
+    find_line(s);
+    if (s->is_one_of_many && (s->is_over ? !s->has_line : !was_held))
+        history_source_park(s);
+}
+
+/* The line whose turn it is, in memory. */
+static bool
+unpark(struct history_source *s)
+{
+    ssize_t n = 1;
+    while (s->is_parked && s->held.n < s->line_bytes && n > 0)
+        n = read_more(s);
+    if (n <= 0) {
+        s->error = n < 0 ? (int)n : -ESTALE;
+        s->has_line = s->is_parked = false;
+        s->is_over = true;
+        return false;
+    }
+    if (s->is_parked && s->line_bytes)
+        s->line.p = s->held.p + s->at;
+    s->is_parked = false;
+    return true;
+}
+
+/* Those that have waited longest are parked. */
+static void
+hold_less(struct history_sources *all, const struct history_source *next)
+{
+    for (;;) {
+        size_t count = 0, bytes = 0;
+        struct history_source *oldest = NULL;
+        for (size_t i = 0; i < all->count; i++) {
+            struct history_source *s = &all->list[i];
+            if (s->fd < 0 || s->zstd)
+                continue;
+            count++;
+            bytes += s->held.cap;
+            if (s != next && (!oldest || s->used < oldest->used))
+                oldest = s;
+        }
+        if (!oldest || (count <= HELD && bytes <= HELD_BYTES))
+            return;
+        history_source_park(oldest);
+    }
+}
+
+static struct history_source *
+earliest(struct history_sources *all, int *ret_error)
 {
     struct history_source *next = NULL;
     for (size_t i = 0; i < all->count; i++) {
         struct history_source *s = &all->list[i];
-        if (s->fd < 0)
+        if (!s->is_open)
             continue;
-        s->has_rivals = all->count > 1;
-        find_line(s);
+        if (!s->has_line)
+            look_for_line(s, all);
         if (s->error == -ENOMEM)
             *ret_error = s->error;
         if (s->has_line && (!next || s->stamp_ns < next->stamp_ns))
             next = s;
+    }
+    return next;
+}
+
+struct history_source *
+history_sources_next(struct history_sources *all, int *ret_error)
+{
+    struct history_source *next;
+    do
+        next = earliest(all, ret_error);
+    while (next && !unpark(next));
+    if (next && all->count > 1) {
+        next->used = ++all->turns;
+        hold_less(all, next);
     }
     return next;
 }

@@ -5,6 +5,10 @@
  * A line is whole: its newline is there, or it is an object to its last brace. What is
  * behind the last one is not taken, and stays for the next time. A file is read as far as
  * it was when it was opened, by whoever appends to it meanwhile.
+ *
+ * There may be thousands of sub-agents. Of a source that waits only the stamp of its next
+ * line is needed: few are held, with a descriptor and some of their bytes; the others are
+ * parked, and read again from there when it is their turn.
  */
 #ifndef LIBRARY_HISTORY_SOURCE_PRIV_H
 #define LIBRARY_HISTORY_SOURCE_PRIV_H
@@ -25,20 +29,24 @@ struct history_file {
 
 struct history_source {
     struct history_file file;
-    struct buf call; /* of a sub-agent's: in which call it works */
-    bool is_linked;  /* … for sure */
-    int fd;          /* -1: not open */
+    struct buf call;        /* of a sub-agent's: in which call it works */
+    bool is_linked;         /* … for sure */
+    bool is_open;           /* it is read on; else it has no lines */
+    int fd;                 /* -1: it is parked, or not open */
+    uint64_t device, inode; /* which file it was */
+    uint64_t used;          /* the last time it was its turn */
     struct gz_zstd *zstd;
     bool is_document; /* all of it is one line */
     bool is_over;
     bool has_line;
-    bool is_too_long;  /* the line at hand: it is empty, what it was is passed over */
-    bool has_rivals;   /* others may have earlier lines: stamps count */
+    bool is_too_long; /* the line at hand: it is empty, what it was is passed over */
+    bool has_rivals;  /* others may have earlier lines: stamps count */
+    bool is_one_of_many;
+    bool is_parked;    /* has_line: not in memory */
     struct buf held;   /* bytes of the file … */
     size_t at;         /* … from file.offset on from here */
     struct view line;  /* of them, without its newline; has_line */
     size_t line_bytes; /* with it */
-    uint64_t left;     /* bytes of the file that are not read */
     uint64_t stamp_ns; /* of the line, or of the last that had one */
     int error;         /* it could not be read to its end */
 };
@@ -46,6 +54,7 @@ struct history_source {
 struct history_sources {
     struct history_source *list;
     size_t count;
+    uint64_t turns;
 };
 
 void history_sources_release(struct history_sources *s);
@@ -54,6 +63,10 @@ struct history_source *history_sources_add(struct history_sources *s, const char
 /* From file.offset on. */
 int history_source_open(struct history_source *s, struct err *err);
 void history_source_close(struct history_source *s);
+/* Gives its descriptor and its memory back; it can be read on all the same. */
+void history_source_park(struct history_source *s);
+/* Are there more than can be held? */
+bool history_sources_are_many(const struct history_sources *s);
 /* Is what was taken of it still its beginning? */
 bool history_source_is_same(struct history_source *s);
 /* Has one file all that another has? 0, or an error of the first. */

@@ -9,6 +9,8 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 from support.ahr import Ahr
@@ -62,3 +64,23 @@ def tree(folder):
         what = (hashlib.sha256(path.read_bytes()).hexdigest(), st.st_mtime_ns) if path.is_file() else None
         found[str(path.relative_to(folder))] = (what, oct(st.st_mode))
     return found
+
+
+# The memory of a child counts what its parent had when it began: a parent that has little.
+MEASURE = """
+import os, sys
+pid = os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:])
+_, status, usage = os.wait4(pid, 0)
+print(usage.ru_maxrss, file=sys.stderr)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def peak(a, *args, **more):
+    """What the program takes of memory at most, in bytes, and what it prints."""
+    done = subprocess.run([sys.executable, "-S", "-c", MEASURE, a.binary, *args], cwd=a.dir, env=a.env,
+                          capture_output=True, check=False, **more)
+    told = done.stderr.decode().splitlines()
+    assert done.returncode == 0 and len(told) == 1, (done.returncode, told)
+    print(f"# {int(told[0]) >> 10} MiB")
+    return int(told[0]) << 10, done.stdout
