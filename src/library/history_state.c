@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * history_state.c -- import.state: how far a history was read, and what its next line
- * needs. Numbers and bytes (base/parts.h), replaced whole behind what it speaks of.
+ * needs. Numbers and bytes (base/parts.h) with a checksum over all, replaced whole behind
+ * what it speaks of.
  */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/le.h"
 #include "base/parts.h"
 #include "library/history_priv.h"
+#include "tape/crc32c.h"
 
 enum { STATE_MAX = 128 << 20, FILES_MAX = 1 << 16 };
 
-static const struct view magic = { (const uint8_t *)"ahr import 1", 12 };
+static const struct view magic = { (const uint8_t *)"ahr import 2", 12 };
 
 static int
 state_path(struct history *h, struct buf *ret)
@@ -63,12 +66,25 @@ take_file(struct view *rest, struct history_sources *files)
 
 /* -- all -- */
 
+/* The largest part by far: it is not made beside, and its length is set when it is known.
+ */
+static int
+put_reader(const struct history *h, struct buf *out)
+{
+    size_t at = out->n, head = sizeof(uint64_t);
+    int r = parts_put_u64(out, 0);
+    if (!r)
+        r = turn_history_save(h->reader, out);
+    if (!r)
+        put_le64(out->p + at, out->n - at - head);
+    return r;
+}
+
 int
 history_save(struct history *h)
 {
     AUTO(buf) path = { 0 };
     AUTO(buf) out = { .ceiling = STATE_MAX };
-    AUTO(buf) reader = { .ceiling = STATE_MAX };
     parts_put(&out, magic);
     parts_put_u64(&out, h->sources.count);
     for (size_t i = 0; i < h->sources.count; i++)
@@ -83,9 +99,9 @@ history_save(struct history *h)
     if (!r)
         r = parts_put(&out, view_of(&h->touched.open));
     if (!r)
-        r = turn_history_save(h->reader, &reader);
+        r = put_reader(h, &out);
     if (!r)
-        r = parts_put(&out, view_of(&reader));
+        r = parts_put_u64(&out, tape_crc32c(0, out.p, out.n));
     if (!r)
         r = state_path(h, &path);
     if (r < 0)
@@ -133,5 +149,11 @@ history_load(struct history *h, struct history_sources *ret_files)
         r = file_slurp(buf_str(&path), &bytes);
     if (r < 0)
         return r == -ENOENT ? ERR_MISSING : r == -ENOMEM ? r : ERR_DAMAGED;
-    return take(h, view_of(&bytes), ret_files);
+    size_t end = sizeof(uint64_t);
+    if (bytes.n < end)
+        return ERR_DAMAGED;
+    struct view body = { bytes.p, bytes.n - end };
+    if (get_le64(bytes.p + body.n) != tape_crc32c(0, body.p, body.n))
+        return ERR_DAMAGED;
+    return take(h, body, ret_files);
 }

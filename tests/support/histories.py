@@ -209,6 +209,21 @@ def claude(folder, seed=0, turns=3, subs=0, link="meta", name=None):
     return h
 
 
+def short_lines(folder, count):
+    """A transcript of many lines with little in them; its path, and one line more."""
+    sid = str(uuid.UUID(int=count, version=4))
+    def line(n):
+        role, parent = ("assistant" if n % 2 else "user"), f'"{n - 1:08x}"' if n else "null"
+        content = f'[{{"type":"text","text":"{n}"}}],"id":"msg_{n}"' if n % 2 else f'"{n}"'
+        return (f'{{"parentUuid":{parent},"type":"{role}","message":{{"role":"{role}","content":{content}}},"uuid":"{n:08x}",'
+                f'"sessionId":"{sid}","timestamp":"2025-06-01T{n // 60000 % 24:02}:{n // 1000 % 60:02}:{n % 60:02}Z"}}\n')
+    path = Path(folder) / f"{sid}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(map(line, range(count)))
+    return path, line(count).encode()
+
+
 # -- Codex --
 
 class Codex(History):
