@@ -313,9 +313,9 @@ bring_up_to_date(struct history *h, const struct session_told *old, bool *ret_is
         r = err_code(h->err, loaded, "cannot import '%s'", h->from->path);
     h->done->result = LIBRARY_HISTORY_UNCHANGED;
     h->done->all_events = r < 0 ? 0 : turn_history_facts(h->reader)->events;
-    const char *known = files.count ? buf_str(&files.list[0].file.path) : NULL;
-    if (!r && !loaded && known && strcmp(known, h->from->path) != 0 &&
-        access(known, F_OK) == 0)
+    const char *known = !loaded && files.count ? buf_str(&files.list[0].file.path)
+                                               : old->source;
+    if (!r && known && strcmp(known, h->from->path) != 0 && access(known, F_OK) == 0)
         r = look_elsewhere(h, known, &change, ret_is_other);
     history_sources_release(&files);
     if (!r && !*ret_is_other && change != HISTORY_SAME)

@@ -111,7 +111,7 @@ int session_meta_read(const char *path, struct session_facts *ret, struct err *e
  */
 struct session_told {
     const char *name, *role, *kind, *status, *signal, *cwd, *git_branch, *task, *parent;
-    const char *resumed_from, *agent, *agent_session_id, *model, *project;
+    const char *resumed_from, *agent, *agent_session_id, *model, *project, *source;
     struct view words; /* of the command, each with its NUL; p NULL: none */
     unsigned cols, rows;
     int exit_code;                       /* < 0: none */

@@ -141,6 +141,7 @@ static const struct {
     { "agentSessionId", offsetof(struct session_told, agent_session_id), META_MAX },
     { "model", offsetof(struct session_told, model), META_MAX },
     { "project", offsetof(struct session_told, project), META_MAX },
+    { "source", offsetof(struct session_told, source), META_MAX },
 };
 
 enum { TEXTS = sizeof(texts) / sizeof(texts[0]) };
