@@ -14,6 +14,7 @@
 #include "base/tree.h"
 #include "gz/pack.h"
 #include "gz/read.h"
+#include "library/history_state_priv.h"
 #include "tape/names.h"
 
 enum { TEXT_MAX = 1 << 30 }; /* of a file that is read whole */
@@ -30,6 +31,7 @@ enum kind {
     JSON,
     JSON_LINES,
     BYTES, /* whatever it is, its length stays */
+    STATE, /* … of an import, with a checksum */
 };
 
 static const struct {
@@ -48,6 +50,7 @@ static const struct {
     { "*.jsonl", JSON_LINES },
     { "*.jsonl.bad", JSON_LINES },
     { "host.log", TEXT },
+    { HISTORY_STATE, STATE },
     { GZ_TEMP, DERIVED },
 };
 
@@ -154,20 +157,30 @@ make_text(struct anew *a, int from_fd, int to_fd, enum kind kind,
     case SCRAP:
     case DERIVED:
     case BYTES:
+    case STATE:
         break;
     }
     return r < 0 ? r : file_write_all(to_fd, out.p, out.n);
 }
 
 static int
+make_bytes(struct anew *a, int from_fd, int to_fd, enum kind kind,
+           struct scrub_count *count)
+{
+    int r = scrub_bytes(a->scrub, from_fd, to_fd, count);
+    return r < 0 || kind != STATE ? r : history_state_seal(from_fd, to_fd);
+}
+
+static int
 make_from(struct anew *a, int from_fd, const char *name, enum kind kind,
           struct scrub_count *count)
 {
-    int to_fd = openat(a->to_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int to_fd = openat(a->to_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (to_fd < 0)
         return -errno;
+    bool has_length = kind == BYTES || kind == STATE;
     int r = fchmod(to_fd, 0600) < 0 ? -errno
-            : kind == BYTES         ? scrub_bytes(a->scrub, from_fd, to_fd, count)
+            : has_length            ? make_bytes(a, from_fd, to_fd, kind, count)
                                     : make_text(a, from_fd, to_fd, kind, count);
     if (!r && fsync(to_fd) < 0)
         r = -errno;

@@ -6,12 +6,12 @@
 #include "journal/touched.h"
 #include "library/history.h"
 #include "library/history_source_priv.h"
+#include "library/history_state_priv.h"
 #include "play/turns.h"
 #include "session/lines.h"
 #include "session/meta.h"
 #include "turn/totals.h"
 
-#define HISTORY_STATE "import.state"
 #define HISTORY_TURNS "session." SESSION_TURNS
 
 enum { HISTORY_DATE_LEN = 11 }; /* of an id, with the dash behind it */

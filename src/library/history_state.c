@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/le.h"
@@ -29,6 +30,45 @@ static struct view
 view_of(const struct buf *b)
 {
     return (struct view){ b->p, b->n };
+}
+
+/* -- the checksum, behind all else -- */
+
+static bool
+is_sound(const struct buf *state, struct view *ret_body)
+{
+    size_t end = sizeof(uint64_t);
+    *ret_body = (struct view){ state->p, state->n < end ? 0 : state->n - end };
+    if (state->n < end)
+        return false;
+    return get_le64(state->p + ret_body->n) == tape_crc32c(0, ret_body->p, ret_body->n);
+}
+
+/* From its beginning. */
+static int
+read_state(int fd, struct buf *ret)
+{
+    ret->ceiling = STATE_MAX;
+    return lseek(fd, 0, SEEK_SET) < 0 ? -errno : file_read_all(fd, ret);
+}
+
+int
+history_state_seal(int from_fd, int to_fd)
+{
+    AUTO(buf) state = { 0 };
+    uint8_t crc[sizeof(uint64_t)];
+    struct view body;
+    int r = read_state(from_fd, &state);
+    if (r == ERR_LIMIT || (!r && !is_sound(&state, &body)))
+        return 0;
+    buf_clear(&state);
+    if (!r)
+        r = read_state(to_fd, &state);
+    if (r < 0 || is_sound(&state, &body))
+        return r;
+    put_le64(crc, tape_crc32c(0, body.p, body.n));
+    ssize_t n = pwrite(to_fd, crc, sizeof(crc), (off_t)body.n);
+    return n < 0 ? -errno : n == sizeof(crc) ? 0 : -EIO;
 }
 
 /* -- files -- */
@@ -149,11 +189,6 @@ history_load(struct history *h, struct history_sources *ret_files)
         r = file_slurp(buf_str(&path), &bytes);
     if (r < 0)
         return r == -ENOENT ? ERR_MISSING : r == -ENOMEM ? r : ERR_DAMAGED;
-    size_t end = sizeof(uint64_t);
-    if (bytes.n < end)
-        return ERR_DAMAGED;
-    struct view body = { bytes.p, bytes.n - end };
-    if (get_le64(bytes.p + body.n) != tape_crc32c(0, body.p, body.n))
-        return ERR_DAMAGED;
-    return take(h, body, ret_files);
+    struct view body;
+    return is_sound(&bytes, &body) ? take(h, body, ret_files) : ERR_DAMAGED;
 }
