@@ -90,5 +90,41 @@ def a_session_whose_state_is_of_no_use_is_not_taken_over_by_another_file_of_its_
             assert a.sessions() == sorted(ids.values())
 
 
+@test
+def no_secret_is_in_a_state():
+    with Importer(AHR) as a:
+        secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+        def made(folder):
+            h = claude(folder, 1, turns=0)
+            h.cwd = f"/home/dev/{secret}/project"
+            h.turn()
+            h.add(h.path, {"type": "summary", "summary": f"of another {secret}", "leafUuid": h.id()})
+            h.add(h.path, {"type": "custom-title", "customTitle": f"with {secret} in it", "sessionId": h.sid})
+            h.turn()
+            h.steps = [(path, line.replace(b'"gitBranch":"main"', b'"gitBranch":"%s"' % secret.encode()))
+                       for path, line in h.steps]
+            h.files.clear()
+            open_at = len(h.steps)
+            h.answer({"type": "tool_use", "id": "toolu_1", "name": "Write",
+                      "input": {"file_path": f"{h.cwd}/src/{secret}.c", "content": "x"}})
+            h.calls["toolu_1"] = ("Write", None)
+            return h, open_at + 1
+        h, upto = made(a.claude)
+        for end in (8, upto):
+            h.write(end)
+            sid = next(iter(a.take().values()))["id"]
+            for path in a.folder(sid).iterdir():
+                assert secret.encode() not in path.read_bytes(), path
+        h.result("toolu_1", "File created successfully at: x")
+        h.write()
+        assert a.take()[h.path]["result"] == "grown"
+        whole = a.take(env={"AHR_HOME": str(a.dir / "whole")})[h.path]["id"]
+        assert a.turns(sid) == (a.dir / "whole/sessions" / whole / "session.turns.jsonl").read_bytes()
+        shown = a.shown(sid)
+        assert shown["task"].startswith("with ") and shown["cwd"].startswith("/home/dev/"), shown
+        files = [e["path"] for e in a.events(sid) if e["type"] == "artifact"]
+        assert files and all(path.startswith("src/") for path in files), files
+
+
 if __name__ == "__main__":
     run()

@@ -62,6 +62,7 @@ int history_save(struct history *h);
 /* For struct turn_history_options. */
 int history_take_event(void *ctx, const struct turn_event *e, uint64_t ts_ns);
 void history_take_trouble(void *ctx, enum turn_history_trouble what);
+int history_mask(void *ctx, struct view text, struct buf *ret);
 /* The same of what the reader never sees, at h->at. */
 void history_take_wrong(struct history *h, enum library_history_wrong what);
 /* session.turns.jsonl, made where it is missing; name: the file's in the folder. What a

@@ -220,6 +220,7 @@ history_open_reader(struct history *h)
         .latest_ns = h->from->mtime_ns + UINT64_C(86400000000000),
         .event = history_take_event,
         .trouble = history_take_trouble,
+        .mask = history_mask,
         .ctx = h,
     };
     int r = history_sources_add(&h->sources, h->from->path) ? history_add_sides(h)

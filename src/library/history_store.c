@@ -117,17 +117,25 @@ history_flush(struct history *h, bool is_last)
 
 /* -- events -- */
 
+int
+history_mask(void *ctx, struct view text, struct buf *ret)
+{
+    const struct history *h = ctx;
+    return redact_text(h->opt->redact, text.p, text.n, ret);
+}
+
+/* It is masked then, in that room. */
 static int
-put_event(struct history *h, struct turn_event e, struct play_turns_mask *room)
+put_event(struct history *h, struct turn_event *e, struct play_turns_mask *room)
 {
     const struct turn_stamp at = { .ts_ns = h->last_ns,
                                    .start_ns = h->start_ns,
                                    .session = h->done->id };
-    int r = play_turns_mask(h->opt->redact, &e, room);
+    int r = play_turns_mask(h->opt->redact, e, room);
     if (r < 0)
         return err_code(h->err, r, "cannot mask what '%s' holds", h->from->path);
     h->lines.ceiling = LINES_MAX;
-    turn_line(&e, &at, &h->lines);
+    turn_line(e, &at, &h->lines);
     if (h->lines.failed)
         return cannot_write(h, h->lines.failed);
     h->done->events++;
@@ -142,7 +150,7 @@ put_artifact(void *ctx, struct view path, const char *action)
     struct turn_event e = turn_event(TURN_ARTIFACT);
     e.text = path;
     e.name = (struct view){ (const uint8_t *)action, strlen(action) };
-    return put_event(h, e, &h->artifact_room);
+    return put_event(h, &e, &h->artifact_room);
 }
 
 /* Masked before it is cut: half a secret is not known for one. */
@@ -183,10 +191,28 @@ note_talk(struct history *h, const struct turn_event *e)
     if (e->type == TURN_TEXT && e->is_user && !e->parent.n && !h->prompt.n && e->text.n &&
         !is_command(e->text))
         return note_prompt(h, e->text);
+    return 0;
+}
+
+static int
+note_cwd(struct history *h, const struct turn_event *e)
+{
     if (e->type != TURN_SESSION || !e->cwd.n)
         return 0;
     buf_clear(&h->cwd);
     return buf_append(&h->cwd, e->cwd.p, e->cwd.n);
+}
+
+/* What is kept of it is of the event as it is told: no secret is in the state. */
+static int
+note_masked(struct history *h, const struct turn_event *e)
+{
+    int r = note_cwd(h, e);
+    if (!r)
+        r = turn_totals_add(&h->totals, e);
+    if (r < 0)
+        return err_code(h->err, r, "cannot import '%s'", h->from->path);
+    return journal_touched_see(&h->touched, e, buf_str(&h->cwd), put_artifact, h);
 }
 
 int
@@ -196,15 +222,12 @@ history_take_event(void *ctx, const struct turn_event *e, uint64_t ts_ns)
     uint64_t before = h->done->events;
     if (ts_ns > h->last_ns)
         h->last_ns = ts_ns;
+    struct turn_event masked = *e;
     int r = note_talk(h, e);
     if (!r)
-        r = turn_totals_add(&h->totals, e);
-    if (r < 0)
-        return h->err->code ? r
-                            : err_code(h->err, r, "cannot import '%s'", h->from->path);
-    r = put_event(h, *e, &h->room);
+        r = put_event(h, &masked, &h->room);
     if (!r)
-        r = journal_touched_see(&h->touched, e, buf_str(&h->cwd), put_artifact, h);
+        r = note_masked(h, &masked);
     if (r < 0)
         return r;
     int more = (int)(h->done->events - before) - 1;

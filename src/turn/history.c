@@ -96,14 +96,31 @@ history_set_time(struct turn_history *h, struct view timestamp)
 bool
 history_learn(struct turn_history *h, struct buf *fact, struct view raw)
 {
-    return history_learn_text(fact, turn_text(raw, &h->scratch));
+    return history_learn_text(h, fact, turn_text(raw, &h->scratch));
+}
+
+int
+history_masked(struct turn_history *h, struct view *text, struct buf *room)
+{
+    int r = h->opt.mask ? h->opt.mask(h->opt.ctx, *text, room) : 0;
+    if (!r && h->opt.mask)
+        *text = (struct view){ room->p, room->n };
+    return r < 0 ? r : 0;
+}
+
+static bool
+is_same(const struct buf *fact, struct view text)
+{
+    return fact->n == text.n && !memcmp(fact->p, text.p, text.n);
 }
 
 bool
-history_learn_text(struct buf *fact, struct view text)
+history_learn_text(struct turn_history *h, struct buf *fact, struct view text)
 {
-    if (!text.n || text.n > FACT_MAX || memchr(text.p, 0, text.n) ||
-        (fact->n == text.n && !memcmp(fact->p, text.p, text.n)))
+    AUTO(buf) masked = { 0 };
+    if (!text.n || text.n > FACT_MAX || memchr(text.p, 0, text.n) || is_same(fact, text))
+        return false;
+    if (history_masked(h, &text, &masked) < 0 || !text.n || is_same(fact, text))
         return false;
     buf_clear(fact);
     return buf_append(fact, text.p, text.n) == 0;

@@ -37,7 +37,9 @@ struct turn_history_options {
      * which ends the line and is returned. */
     int (*event)(void *ctx, const struct turn_event *e, uint64_t ts_ns);
     void (*trouble)(void *ctx, enum turn_history_trouble what); /* of the line at hand */
-    void *ctx;                                                  /* of both */
+    /* Appends a fact as it may be kept; an error: it is not learnt. NULL: as it is. */
+    int (*mask)(void *ctx, struct view text, struct buf *ret);
+    void *ctx; /* of all */
 };
 
 /* What was told so far; the last of each. Stamps never go back; 0: none yet. */

@@ -133,12 +133,15 @@ take_summary(struct turn_history *h, const struct fields *f)
     uint64_t leaf = key_of(f->leaf);
     struct view text = turn_text(f->summary, &h->scratch);
     if (!leaf || turn_tree_has(&h->tree, leaf)) {
-        (void)history_learn_text(&h->facts.title, text);
+        (void)history_learn_text(h, &h->facts.title, text);
         return 0;
     }
     if (!text.n || text.n > OF_OTHERS_MAX || h->summaries.n > OF_OTHERS_MAX)
         return 0;
-    int r = parts_put_u64(&h->summaries, leaf);
+    AUTO(buf) masked = { 0 };
+    int r = history_masked(h, &text, &masked);
+    if (!r)
+        r = parts_put_u64(&h->summaries, leaf);
     return r < 0 ? r : parts_put(&h->summaries, text);
 }
 
@@ -152,7 +155,7 @@ find_summary(struct turn_history *h, const struct fields *f)
         return;
     while (parts_take_u64(&rest, &leaf) && parts_take(&rest, &text))
         if (leaf == key)
-            (void)history_learn_text(&h->facts.title, text);
+            (void)history_learn_text(h, &h->facts.title, text);
 }
 
 static int

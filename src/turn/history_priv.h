@@ -51,7 +51,9 @@ void history_trouble(struct turn_history *h, enum turn_history_trouble what);
 void history_set_time(struct turn_history *h, struct view timestamp);
 /* A fact from a raw value; true: it is another than before. */
 bool history_learn(struct turn_history *h, struct buf *fact, struct view raw);
-bool history_learn_text(struct buf *fact, struct view text);
+bool history_learn_text(struct turn_history *h, struct buf *fact, struct view text);
+/* As it may be kept, in that room if it is another then. */
+int history_masked(struct turn_history *h, struct view *text, struct buf *room);
 /* A TURN_SESSION of the facts. */
 int history_session(struct turn_history *h);
 /* What follows goes on behind that event. */

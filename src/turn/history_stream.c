@@ -48,9 +48,9 @@ take_event(void *ctx, const struct turn_event *e)
     struct turn_history *h = ctx;
     struct turn_history_facts *f = &h->facts;
     if (e->type == TURN_SESSION && !e->parent.n) {
-        (void)history_learn_text(&f->id, e->id);
-        (void)history_learn_text(&f->model, e->model);
-        (void)history_learn_text(&f->cwd, e->cwd);
+        (void)history_learn_text(h, &f->id, e->id);
+        (void)history_learn_text(h, &f->model, e->model);
+        (void)history_learn_text(h, &f->cwd, e->cwd);
     }
     return e->is_partial ? 0 : history_tell(h, e);
 }
