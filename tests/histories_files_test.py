@@ -7,13 +7,14 @@ usage: histories_files_test.py AHR [--sanitized]; prints TAP.
 """
 
 import json
+import os
 import resource
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.histories import claude, codex, gemini, pack
-from support.importer import Importer, peak
+from support.importer import VARIABLES, Importer, peak
 from support.tap import run, test
 
 AHR = sys.argv[1]
@@ -97,6 +98,18 @@ def a_terminal_that_has_shown_a_history_is_no_history():
         row = a.shown(a.sessions()[0])
         assert row["agent"] is None and row["bytes"] == len(shown), row
 
+
+
+@test
+def a_file_whose_time_is_older_than_what_is_in_it_keeps_its_times():
+    with Importer(AHR) as a:
+        h = codex(a.codex, 1).write()
+        want = a.shown(a.take()[h.path]["id"])
+        os.utime(h.path, (978_307_200, 978_307_200))
+        again = {"AHR_HOME": str(a.dir / "again")}
+        row = a.take(env=again)[h.path]
+        got = json.loads(a.ok("show", "--json", row["id"], env=again))
+        assert got["duration_ms"] and (got["started_at"], got["ended_at"]) == (want["started_at"], want["ended_at"]), got
 
 
 # -- many files --

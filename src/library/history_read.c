@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/iso.h"
 #include "library/history_priv.h"
@@ -212,12 +213,22 @@ history_identify(struct history *h, uint64_t *ret_start_ns)
     return r < 0 ? err_code(h->err, r, "cannot read '%s'", h->from->path) : 0;
 }
 
+/* A file may be given a time of long ago; a clock may have been wrong since. */
+static uint64_t
+latest_ns(const struct history *h)
+{
+    struct clock now;
+    clock_start(&now);
+    uint64_t last_ns = h->from->mtime_ns > now.real_ns ? h->from->mtime_ns : now.real_ns;
+    return last_ns + UINT64_C(86400000000000);
+}
+
 int
 history_open_reader(struct history *h)
 {
     const struct turn_history_options opt = {
         .agent = h->done->agent,
-        .latest_ns = h->from->mtime_ns + UINT64_C(86400000000000),
+        .latest_ns = latest_ns(h),
         .event = history_take_event,
         .trouble = history_take_trouble,
         .mask = history_mask,
