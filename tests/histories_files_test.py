@@ -112,6 +112,16 @@ def a_file_whose_time_is_older_than_what_is_in_it_keeps_its_times():
         assert got["duration_ms"] and (got["started_at"], got["ended_at"]) == (want["started_at"], want["ended_at"]), got
 
 
+# -- where they lie --
+
+@test
+def a_variable_that_is_empty_is_as_one_that_is_not_there():
+    with Importer(AHR) as a:
+        made = [claude(a.user / ".claude/projects/p", 1).write(), claude(a.user / ".config/claude/projects/p", 2).write(),
+                codex(a.codex, 3).write(), gemini(a.gemini, 4).write()]
+        assert set(a.take(env=dict.fromkeys(VARIABLES, ""))) == {h.path for h in made}
+
+
 # -- many files --
 
 def many(a, count):

@@ -154,15 +154,14 @@ journal_histories_add(struct journal_histories *h, const char *path,
 struct place {
     enum journal_keeper keeper;
     const char *variable, *home, *below;
-    bool is_both; /* also where the variable is set */
 };
 
 static const struct place places[] = {
-    { JOURNAL_KEEPER_CLAUDE, "CLAUDE_CONFIG_DIR", ".claude", "projects", false },
-    { JOURNAL_KEEPER_CLAUDE, "XDG_CONFIG_HOME", ".config", "claude/projects", false },
-    { JOURNAL_KEEPER_CODEX, "CODEX_HOME", ".codex", "sessions", false },
-    { JOURNAL_KEEPER_CODEX, "CODEX_HOME", ".codex", "archived_sessions", false },
-    { JOURNAL_KEEPER_GEMINI, "GEMINI_CLI_HOME", "", ".gemini/tmp", false },
+    { JOURNAL_KEEPER_CLAUDE, "CLAUDE_CONFIG_DIR", ".claude", "projects" },
+    { JOURNAL_KEEPER_CLAUDE, "XDG_CONFIG_HOME", ".config", "claude/projects" },
+    { JOURNAL_KEEPER_CODEX, "CODEX_HOME", ".codex", "sessions" },
+    { JOURNAL_KEEPER_CODEX, "CODEX_HOME", ".codex", "archived_sessions" },
+    { JOURNAL_KEEPER_GEMINI, "GEMINI_CLI_HOME", "", ".gemini/tmp" },
 };
 
 /* The same whatever links lead there: by its path a history is known again. */
@@ -175,19 +174,26 @@ walk_usual(struct walk *w, const char *path)
     return r;
 }
 
+/* An empty one is as one that is not there. */
+static const char *
+told(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value ? value : NULL;
+}
+
 static int
 add_place(struct walk *w, const struct place *p)
 {
-    const char *base = getenv(p->variable), *home = getenv("HOME");
+    const char *base = told(p->variable), *home = told("HOME");
     AUTO(buf) path = { .ceiling = PATH_MAX };
-    bool is_told = base && *base;
     bool is_hidden = p->keeper == JOURNAL_KEEPER_CLAUDE && !strcmp(p->home, ".config") &&
-                     getenv("CLAUDE_CONFIG_DIR"); /* then that is the only one */
-    if (is_hidden || (!is_told && (!home || !*home)))
+                     told("CLAUDE_CONFIG_DIR"); /* then that is the only one */
+    if (is_hidden || (!base && !home))
         return 0;
-    int r = is_told ? buf_printf(&path, "%s/%s", base, p->below)
-                    : buf_printf(&path, "%s/%s%s%s", home, p->home, *p->home ? "/" : "",
-                                 p->below);
+    int r = base ? buf_printf(&path, "%s/%s", base, p->below)
+                 : buf_printf(&path, "%s/%s%s%s", home, p->home, *p->home ? "/" : "",
+                              p->below);
     w->keeper = p->keeper;
     return r < 0 ? r : walk_usual(w, buf_str(&path));
 }
