@@ -74,6 +74,8 @@ look_at(struct history *h, struct history_source *s, struct history_source *know
     r = history_source_open(s, h->err);
     if (r < 0 && r != -ESTALE)
         return r;
+    if (r < 0) /* it has shrunk, which is no failure */
+        *h->err = (struct err){ 0 };
     bool is_grown = !r && s->file.offset == offset && !s->is_document &&
                     !turn_history_is_stream(h->reader) &&
                     (!known || !offset || history_source_is_same(s));
