@@ -442,6 +442,13 @@ def a_sub_agent_whose_session_is_gone_is_a_session_of_its_own():
         done = a.take()
         assert len(done) == 1 and sid not in [row["id"] for row in done.values()], done
         assert a.turns(sid) == before
+        alone = next(iter(done.values()))["id"]
+        row, events = a.shown(alone), a.events(alone)
+        assert (row["cwd"], row["model"]) == (h.cwd, h.model), row
+        assert row["task"] == " ".join(next(text for role, text, parent in h.texts if parent and role == "user").split())
+        assert row["agent_session_id"].startswith("agent-"), row
+        assert not [e for e in events if "parent" in e], events
+        assert all(not e["path"].startswith("/") for e in events if e["type"] == "artifact"), events
 
 
 @test

@@ -151,9 +151,10 @@ is_uuid(const char *p, size_t n)
 
 /* Of a sub-agent's file whose session is not there: never that session's name. */
 static bool
-is_side(const struct history *h, const char *name)
+is_side(const struct history *h)
 {
-    return h->done->agent == TURN_CLAUDE && !strncmp(name, "agent-", 6);
+    return h->done->agent == TURN_CLAUDE &&
+           !strncmp(file_name(h->from->path), "agent-", 6);
 }
 
 /* The file's name without its ends; Entire's is its folder's; a rollout's ends in it. */
@@ -171,7 +172,7 @@ name_of(const struct history *h, struct view head, struct buf *ret)
     if (h->done->agent == TURN_CODEX && n > UUID_LEN &&
         is_uuid(name + n - UUID_LEN, UUID_LEN))
         return buf_append(ret, name + n - UUID_LEN, UUID_LEN);
-    if (!is_side(h, name) && (h->done->agent == TURN_GEMINI || !is_uuid(name, n))) {
+    if (!is_side(h) && (h->done->agent == TURN_GEMINI || !is_uuid(name, n))) {
         struct view id = word_behind(
             head, h->done->agent == TURN_CODEX ? "\"id\"" : "\"sessionId\"");
         if (id.n)
@@ -229,6 +230,7 @@ history_open_reader(struct history *h)
     const struct turn_history_options opt = {
         .agent = h->done->agent,
         .latest_ns = latest_ns(h),
+        .is_side_alone = is_side(h),
         .event = history_take_event,
         .trouble = history_take_trouble,
         .mask = history_mask,

@@ -33,6 +33,7 @@ const char *turn_history_trouble_name(enum turn_history_trouble what);
 struct turn_history_options {
     enum turn_agent agent; /* TURN_CLAUDE, TURN_CODEX or TURN_GEMINI */
     uint64_t latest_ns;    /* a stamp behind that is not believed; 0: any is */
+    bool is_side_alone;    /* its own file is a sub-agent's, whose session is gone */
     /* How many events of its own the caller has put behind this one, or an error (< 0),
      * which ends the line and is returned. */
     int (*event)(void *ctx, const struct turn_event *e, uint64_t ts_ns);

@@ -167,7 +167,8 @@ learn(struct turn_history *h, const struct fields *f, bool is_side)
     history_set_time(h, f->timestamp);
     if (is_side)
         return 0;
-    bool is_news = history_learn(h, &k->id, f->session);
+    /* A sub-agent's line has the id of its session. */
+    bool is_news = !h->opt.is_side_alone && history_learn(h, &k->id, f->session);
     is_news |= history_learn(h, &k->cwd, f->cwd);
     if (turn_is(f->type, "assistant"))
         (void)turn_known_fields(f->message, wanted, 1);
@@ -261,7 +262,7 @@ find_task(struct turn_history *h, const struct fields *f, struct view *ret)
 static int
 find_side(struct turn_history *h, const struct fields *f)
 {
-    if (h->side.n || !turn_is_true(f->sidechain))
+    if (h->side.n || h->opt.is_side_alone || !turn_is_true(f->sidechain))
         return 0;
     struct view agent = turn_text(f->agent, &h->scratch), call = { 0 };
     int r = agent.n ? 0 : find_task(h, f, &call);
