@@ -56,6 +56,10 @@ int history_skip(struct history *h, const char *why);
 int history_load(struct history *h, struct history_sources *ret_files);
 /* Atomically, and durable. */
 int history_save(struct history *h);
+/* The same of bytes. */
+int history_take_state(struct history *h, const struct buf *state,
+                       struct history_sources *ret_files);
+int history_put_state(struct history *h, struct buf *out);
 
 /* -- history_store.c -- */
 

@@ -121,27 +121,33 @@ put_reader(const struct history *h, struct buf *out)
 }
 
 int
+history_put_state(struct history *h, struct buf *out)
+{
+    const uint64_t numbers[] = { h->turns_bytes, h->turns_tail, h->start_ns, h->last_ns,
+                                 h->has_talk };
+    out->ceiling = STATE_MAX;
+    parts_put(out, magic);
+    parts_put_u64(out, h->sources.count);
+    for (size_t i = 0; i < h->sources.count; i++)
+        put_file(&h->sources.list[i], out);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        parts_put_u64(out, numbers[i]);
+    parts_put(out, view_of(&h->prompt));
+    parts_put(out, view_of(&h->cwd));
+    int r = turn_totals_save(&h->totals, out);
+    if (!r)
+        r = parts_put(out, view_of(&h->touched.open));
+    if (!r)
+        r = put_reader(h, out);
+    return r < 0 ? r : parts_put_u64(out, tape_crc32c(0, out->p, out->n));
+}
+
+int
 history_save(struct history *h)
 {
     AUTO(buf) path = { 0 };
-    AUTO(buf) out = { .ceiling = STATE_MAX };
-    parts_put(&out, magic);
-    parts_put_u64(&out, h->sources.count);
-    for (size_t i = 0; i < h->sources.count; i++)
-        put_file(&h->sources.list[i], &out);
-    const uint64_t numbers[] = { h->turns_bytes, h->turns_tail, h->start_ns, h->last_ns,
-                                 h->has_talk };
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        parts_put_u64(&out, numbers[i]);
-    parts_put(&out, view_of(&h->prompt));
-    parts_put(&out, view_of(&h->cwd));
-    int r = turn_totals_save(&h->totals, &out);
-    if (!r)
-        r = parts_put(&out, view_of(&h->touched.open));
-    if (!r)
-        r = put_reader(h, &out);
-    if (!r)
-        r = parts_put_u64(&out, tape_crc32c(0, out.p, out.n));
+    AUTO(buf) out = { 0 };
+    int r = history_put_state(h, &out);
     if (!r)
         r = state_path(h, &path);
     if (r < 0)
@@ -180,6 +186,14 @@ take(struct history *h, struct view rest, struct history_sources *files)
 }
 
 int
+history_take_state(struct history *h, const struct buf *state,
+                   struct history_sources *ret_files)
+{
+    struct view body;
+    return is_sound(state, &body) ? take(h, body, ret_files) : ERR_DAMAGED;
+}
+
+int
 history_load(struct history *h, struct history_sources *ret_files)
 {
     AUTO(buf) path = { 0 };
@@ -189,6 +203,5 @@ history_load(struct history *h, struct history_sources *ret_files)
         r = file_slurp(buf_str(&path), &bytes);
     if (r < 0)
         return r == -ENOENT ? ERR_MISSING : r == -ENOMEM ? r : ERR_DAMAGED;
-    struct view body;
-    return is_sound(&bytes, &body) ? take(h, body, ret_files) : ERR_DAMAGED;
+    return history_take_state(h, &bytes, ret_files);
 }
