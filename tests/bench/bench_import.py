@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """bench_import.py -- what the import of agents' histories costs; prints `name value unit` lines.
 
-usage: bench_import.py BUILD [--quick] [PART ...]; parts: large, many.
+usage: bench_import.py BUILD [--quick] [PART ...]; parts: large, short, sides, many.
 
 The large one is a transcript of many turns, imported, imported again unchanged, and once more when it has grown
 by a hundredth. The peers are `cat`, and `jq -c .` where it is there, which reads and writes the same lines. The
-many are small ones of several agents in one go.
+short one has as many lines as are known again, with little in them; that with sides has the files of many
+sub-agents, whose lines lie in each other's time. The many are small ones of several agents in one go.
 """
 
 import os
@@ -20,10 +21,10 @@ from bench_record import line, main, missing
 from bench_run import peak_mib
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from support.histories import claude, codex, gemini
+from support.histories import claude, codex, gemini, short_lines
 
-FULL = {"large_bytes": 200_000_000, "many": 1000, "rounds": 3}
-QUICK = {"large_bytes": 20_000_000, "many": 100, "rounds": 1}
+FULL = {"large_bytes": 200_000_000, "short": 500_000, "sides": 300, "many": 1000, "rounds": 3}
+QUICK = {"large_bytes": 20_000_000, "short": 50_000, "sides": 60, "many": 100, "rounds": 1}
 BLOCK_TURNS = 60
 
 
@@ -85,6 +86,32 @@ def large(b):
     shutil.rmtree(path.parent)
 
 
+def short(b):
+    path, more = short_lines(b.dir / "short", b.size["short"])
+    b.forget()
+    size, took = path.stat().st_size, b.seconds(import_it(b, path))
+    line("import short lines", size / took / 1e6, "MB/s")
+    with open(path, "ab") as file:
+        file.write(more)
+    line("import short lines, one more", b.seconds(import_it(b, path)) * 1000, "ms")
+    b.forget()
+    line("import short lines, memory", peak_mib(b, import_it(b, path)), "MiB")
+    shutil.rmtree(path.parent)
+
+
+def sides(b):
+    root = b.dir / "sides"
+    h = claude(root, 1, turns=1)
+    h.sub_agents(b.size["sides"], "result", turns=10)
+    h.write()
+    size = sum(path.stat().st_size for path in h.paths)
+    b.forget()
+    line("import sub-agents' files", size / b.seconds(import_it(b, root)) / 1e6, "MB/s")
+    b.forget()
+    line("import sub-agents' files, memory", peak_mib(b, import_it(b, root)), "MiB")
+    shutil.rmtree(root)
+
+
 def many(b):
     root, count = b.dir / "many", b.size["many"]
     made = [(claude, codex, gemini)[n % 3](root / str(n % 3), n, turns=3) for n in range(count)]
@@ -106,7 +133,7 @@ def many(b):
     shutil.rmtree(root)
 
 
-PARTS = {"large": large, "many": many}
+PARTS = {"large": large, "short": short, "sides": sides, "many": many}
 
 if __name__ == "__main__":
     main(sys.argv[1:], PARTS, __doc__, QUICK if "--quick" in sys.argv else FULL)
