@@ -48,7 +48,9 @@ cli_histories_is(const char *path)
 {
     AUTO(buf) head = { .ceiling = PEEK };
     struct stat st;
-    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode)) /* a pipe's bytes come once */
+    if (stat(path, &st) < 0)
+        return false;
+    if (!S_ISREG(st.st_mode)) /* a pipe's bytes come once */
         return S_ISDIR(st.st_mode);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
