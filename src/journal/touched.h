@@ -19,8 +19,8 @@ struct journal_touched {
     struct buf open; /* calls without a result, as parts; may be kept and given back */
 };
 
-/* An event as the agent gave it; cwd: its folder, "" for not known. fn is called at
- * results of calls that have written and have not failed. */
+/* An event as the agent gave it, or masked as its cwd is; cwd: its folder, "" for not
+ * known. fn is called at results of calls that have written and have not failed. */
 int journal_touched_see(struct journal_touched *t, const struct turn_event *e,
                         const char *cwd, journal_touched_fn fn, void *ctx);
 void journal_touched_release(struct journal_touched *t);
