@@ -213,7 +213,7 @@ def a_library_of_an_older_ahr_is_done_without_and_brought_up_to_date():
         a.index()
         indexed = a.listed()[0]
         with contextlib.closing(sqlite3.connect(a.db)) as db:
-            for table in ("turns", "usage", "messages", "artifacts"):
+            for table in ("turns", "usage", "messages", "totals", "artifacts"):
                 db.execute(f"DROP TABLE {table}")
             for column in ("branch_snapshot", "branch_byte", "project", "iterations", "turns", "fork_turn"):
                 db.execute(f"ALTER TABLE sessions DROP COLUMN {column}")
