@@ -8,6 +8,9 @@
 
 #include "base/buf.h"
 
+/* Up to here all who read JSON keep a whole number as it is (RFC 8259, section 6). */
+#define NUM_EXACT_MAX ((UINT64_C(1) << 53) - 1)
+
 /* Digits only (no sign, no space), at most `max`; 0, -EINVAL or -ERANGE. */
 int num_parse(struct view text, uint64_t max, uint64_t *ret);
 

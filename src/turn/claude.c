@@ -209,8 +209,8 @@ sum_of_models(struct view models, struct turn_usage *ret)
         has_any |= turn_known_fields((struct view){ start, (size_t)(in.p - start) },
                                      wanted, TURN_USAGE_FIELDS);
         for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
-            uint64_t *sum = turn_usage_field(ret, i), more = turn_u64(raw[i], 0);
-            *sum = more > TURN_UNKNOWN - 1 - *sum ? TURN_UNKNOWN - 1 : *sum + more;
+            uint64_t *sum = turn_usage_field(ret, i), more = turn_tokens(raw[i], 0);
+            *sum = num_plus_u64(*sum, more, NUM_EXACT_MAX);
         }
     }
     return has_any && !in.failed;

@@ -203,10 +203,10 @@ claude_usage(struct view usage)
     };
     turn_known_fields(usage, wanted, sizeof(wanted) / sizeof(wanted[0]));
     return (struct turn_usage){
-        .input_tokens = turn_u64(in, TURN_UNKNOWN),
-        .output_tokens = turn_u64(out, TURN_UNKNOWN),
-        .cache_creation_tokens = turn_u64(made, TURN_UNKNOWN),
-        .cache_read_tokens = turn_u64(read, TURN_UNKNOWN),
+        .input_tokens = turn_tokens(in, TURN_UNKNOWN),
+        .output_tokens = turn_tokens(out, TURN_UNKNOWN),
+        .cache_creation_tokens = turn_tokens(made, TURN_UNKNOWN),
+        .cache_read_tokens = turn_tokens(read, TURN_UNKNOWN),
     };
 }
 

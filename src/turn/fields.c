@@ -159,3 +159,10 @@ turn_u64(struct view value, uint64_t otherwise)
     uint64_t v;
     return num_parse(value, UINT64_MAX, &v) ? otherwise : v;
 }
+
+uint64_t
+turn_tokens(struct view value, uint64_t otherwise)
+{
+    uint64_t v;
+    return num_parse(value, NUM_EXACT_MAX, &v) ? otherwise : v;
+}

@@ -46,5 +46,8 @@ bool turn_is_true(struct view value);
 bool turn_is_there(struct view value);
 /* A number that is whole and not negative; else `otherwise`. */
 uint64_t turn_u64(struct view value, uint64_t otherwise);
+/* The same for a count of tokens: what no model can have used (above NUM_EXACT_MAX) is
+ * `otherwise`, too. */
+uint64_t turn_tokens(struct view value, uint64_t otherwise);
 
 #endif

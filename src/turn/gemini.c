@@ -147,10 +147,10 @@ read_stats(struct view stats, struct turn_event *e)
     if (!turn_known_fields(stats, fields, sizeof(fields) / sizeof(fields[0])))
         return;
     struct turn_usage *u = &e->usage;
-    u->cache_read_tokens = turn_u64(cached, TURN_UNKNOWN);
-    u->output_tokens = turn_u64(output, TURN_UNKNOWN);
-    u->input_tokens = turn_u64(input, TURN_UNKNOWN);
-    uint64_t prompt = turn_u64(all, TURN_UNKNOWN);
+    u->cache_read_tokens = turn_tokens(cached, TURN_UNKNOWN);
+    u->output_tokens = turn_tokens(output, TURN_UNKNOWN);
+    u->input_tokens = turn_tokens(input, TURN_UNKNOWN);
+    uint64_t prompt = turn_tokens(all, TURN_UNKNOWN);
     if (u->input_tokens == TURN_UNKNOWN && prompt != TURN_UNKNOWN)
         u->input_tokens = u->cache_read_tokens <= prompt ? prompt - u->cache_read_tokens
                                                          : prompt;

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/num.h"
 #include "turn/history_priv.h"
 #include "turn/tell_priv.h"
 
@@ -230,7 +231,7 @@ use_tools(struct turn_history *h, const struct line *l)
 static uint64_t
 plus(uint64_t a, uint64_t b)
 {
-    return a > UINT64_MAX - 1 - b ? UINT64_MAX - 1 : a + b;
+    return num_plus_u64(a, b, NUM_EXACT_MAX);
 }
 
 /* Its input counts those of the cache, its output not those of the thoughts. */
@@ -251,10 +252,10 @@ use_tokens(struct turn_history *h, const struct line *l)
         r = see(h, USED, l->id, l->tokens, &is_new);
     if (r < 0 || !is_new)
         return r;
-    uint64_t in = turn_u64(input, 0), of_cache = turn_u64(cached, 0);
+    uint64_t in = turn_tokens(input, 0), of_cache = turn_tokens(cached, 0);
     e.usage = (struct turn_usage){
-        .input_tokens = plus(of_cache <= in ? in - of_cache : in, turn_u64(tool, 0)),
-        .output_tokens = plus(turn_u64(output, 0), turn_u64(thoughts, 0)),
+        .input_tokens = plus(of_cache <= in ? in - of_cache : in, turn_tokens(tool, 0)),
+        .output_tokens = plus(turn_tokens(output, 0), turn_tokens(thoughts, 0)),
         .cache_creation_tokens = 0,
         .cache_read_tokens = of_cache,
     };

@@ -151,10 +151,10 @@ usage_of(struct view tokens)
     (void)turn_known_fields(tokens, fields, 3);
     (void)turn_known_fields(cache, of_cache, 2);
     return (struct turn_usage){
-        .input_tokens = turn_u64(input, TURN_UNKNOWN),
-        .output_tokens = turn_u64(output, TURN_UNKNOWN),
-        .cache_creation_tokens = turn_u64(write, TURN_UNKNOWN),
-        .cache_read_tokens = turn_u64(read, TURN_UNKNOWN),
+        .input_tokens = turn_tokens(input, TURN_UNKNOWN),
+        .output_tokens = turn_tokens(output, TURN_UNKNOWN),
+        .cache_creation_tokens = turn_tokens(write, TURN_UNKNOWN),
+        .cache_read_tokens = turn_tokens(read, TURN_UNKNOWN),
     };
 }
 

@@ -66,6 +66,18 @@ a_document_is_read_whole(void **state)
 }
 
 static void
+a_count_that_no_model_can_reach_is_not_told(void **state)
+{
+    (void)state;
+    assert_lines("{" HEAD "}\n" SAYS(
+                     "2", "yes",
+                     ",\"tokens\":{\"input\":9223372036854775808,\"output\":"
+                     "9007199254740991,\"thoughts\":9007199254740991,\"cached\":2}"),
+                 "session id=S\nother name=session\ntext id=2 \"yes\"\n"
+                 "usage id=2 in=0 out=9007199254740991 made=0 read=2 final\n");
+}
+
+static void
 a_document_that_is_torn_keeps_its_whole_messages(void **state)
 {
     (void)state;
@@ -189,6 +201,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_document_is_read_whole),
+        cmocka_unit_test(a_count_that_no_model_can_reach_is_not_told),
         cmocka_unit_test(a_document_that_is_torn_keeps_its_whole_messages),
         cmocka_unit_test(a_message_that_has_grown_is_told_by_what_is_new),
         cmocka_unit_test(who_goes_back_goes_on_before_that_message),

@@ -289,6 +289,9 @@ lines_of_gemini(void **unused)
         { "{\"type\":\"result\"," AT ",\"status\":\"error\",\"error\":{\"type\":\"E\","
           "\"message\":\"quota\"},\"stats\":{\"input_tokens\":20,\"cached\":5}}",
           "error text=quota\nusage in=15 read=5\ndone failed name=error in=15 read=5\n" },
+        { "{\"type\":\"result\"," AT ",\"status\":\"success\",\"stats\":{\"input\":"
+          "9223372036854775808,\"cached\":9007199254740992,\"output_tokens\":3}}",
+          "usage out=3\ndone name=success out=3\n" },
         { "{\"type\":\"message\"," AT ",\"role\":\"assistant\",\"content\":\"a\"}",
           "text text=a\n" },
         { "{\"type\":\"dance\"," AT "}", "other dance\n" },
@@ -376,6 +379,12 @@ lines_of_opencode(void **unused)
           ",\"part\":{\"reason\":\"length\",\"cost\":1e-7,"
           "\"tokens\":{}}}",
           "session id=ses_1\nusage\ndone failed name=length turns=1 cost=0\n" },
+        { "{\"type\":\"step_finish\"," OF
+          ",\"part\":{\"reason\":\"stop\",\"cost\":0,\"tokens\":{\"input\":"
+          "9007199254740992,\"output\":9007199254740991,\"cache\":{\"read\":"
+          "18446744073709551614,\"write\":4}}}}",
+          "session id=ses_1\nusage out=9007199254740991 wrote=4\n"
+          "done name=success turns=1 cost=0\n" },
         { "{\"type\":\"dance\"," OF "}", "session id=ses_1\nother dance\n" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)

@@ -417,6 +417,23 @@ a_result_has_what_all_models_have_used_since_the_last(void **state)
                   "text id=a \"1\"\ndone name=success in=3 microusd=1000000\n");
 }
 
+/* Such numbers would not outlive a reader that has 53 bits, or 63. */
+static void
+a_count_that_no_model_can_reach_is_not_told(void **state)
+{
+    (void)state;
+    assert_events(RESULT(",\"result\":\"\",\"usage\":{\"input_tokens\":9007199254740992,"
+                         "\"output_tokens\":9007199254740991,\"cache_read_input_tokens\":"
+                         "18446744073709551614}"),
+                  "done name=success out=9007199254740991\n");
+    assert_events(USED("1", BIG("9007199254740992", "5"), "0"),
+                  "done name=success in=1 out=5 made=0 read=0 microusd=0\n");
+    assert_events(
+        USED("1", BIG("9007199254740991", "5") "," SMALL("9007199254740991", "5"), "0"),
+        "done name=success in=9007199254740991 out=10 made=0 read=0 "
+        "microusd=0\n");
+}
+
 /* -- real streams -- */
 
 static void
@@ -501,6 +518,7 @@ main(void)
         cmocka_unit_test(a_session_is_told_once_and_again_with_another_model),
         cmocka_unit_test(a_result_speaks_only_if_nothing_was_said),
         cmocka_unit_test(a_result_has_what_all_models_have_used_since_the_last),
+        cmocka_unit_test(a_count_that_no_model_can_reach_is_not_told),
         cmocka_unit_test(real_streams_are_the_same_however_they_are_cut),
         cmocka_unit_test(the_pieces_of_a_real_stream_are_its_messages),
     };
