@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/num.h"
 #include "base/parts.h"
 
 /* Agents within agents take turns, so that the lines of a message need not follow each
@@ -20,7 +21,15 @@ struct message {
 static uint64_t
 plus(uint64_t a, uint64_t b)
 {
-    return a >= TURN_UNKNOWN - 1 - b ? TURN_UNKNOWN - 1 : a + b;
+    return num_plus_u64(a, b, NUM_EXACT_MAX);
+}
+
+/* What is told, but no more than can be summed. */
+static uint64_t
+count_of(struct turn_usage told, size_t field)
+{
+    uint64_t n = *turn_usage_field(&told, field);
+    return n == TURN_UNKNOWN || n < NUM_EXACT_MAX ? n : NUM_EXACT_MAX;
 }
 
 static bool
@@ -91,8 +100,7 @@ add_message(struct turn_totals *t, const struct turn_event *e)
     t->open -= e->is_final && !m->is_final;
     m->is_final |= e->is_final;
     for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
-        uint64_t now = *turn_usage_field(&told, i),
-                 *before = turn_usage_field(&m->usage, i);
+        uint64_t now = count_of(told, i), *before = turn_usage_field(&m->usage, i);
         if (now == TURN_UNKNOWN || now <= *before)
             continue;
         *turn_usage_field(&t->since, i) = plus(*turn_usage_field(&t->since, i),
@@ -109,8 +117,7 @@ close_all(struct turn_totals *t, const struct turn_event *e)
     struct turn_usage told = is_truth ? e->usage : TURN_NO_USAGE;
     t->is_known = t->is_known || is_told(e->usage);
     for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
-        uint64_t of_done = *turn_usage_field(&told, i),
-                 summed = *turn_usage_field(&t->since, i);
+        uint64_t of_done = count_of(told, i), summed = *turn_usage_field(&t->since, i);
         uint64_t *done = turn_usage_field(&t->done, i);
         *done = plus(*done, of_done == TURN_UNKNOWN ? summed : of_done);
     }

@@ -5,7 +5,7 @@
  * Pure. Several lines may tell of the same message: of its values the largest count,
  * once. What DONE tells is the truth of all that came since the DONE (or the end of the
  * command) before; else it is a sum, and after a stream that broke off a lower bound. A
- * DONE of nothing but zeros tells nothing.
+ * DONE of nothing but zeros tells nothing. No count and no sum passes NUM_EXACT_MAX.
  */
 #ifndef TURN_TOTALS_H
 #define TURN_TOTALS_H

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/num.h"
 #include "turn/totals.h"
 
 static void
@@ -192,9 +193,13 @@ numbers_beyond_all_do_not_wrap(void **state)
     struct turn_totals t = { 0 };
     add(&t, TURN_USAGE, "a", (struct turn_usage){ TURN_UNKNOWN - 2, 1, 0, 0 });
     add(&t, TURN_USAGE, "b", (struct turn_usage){ TURN_UNKNOWN - 2, 1, 0, 0 });
+    assert_usage(&t, (struct turn_usage){ NUM_EXACT_MAX, 2, 0, 0 });
     add(&t, TURN_DONE, "", TURN_NO_USAGE);
     add(&t, TURN_USAGE, "c", (struct turn_usage){ TURN_UNKNOWN - 1, 1, 0, 0 });
-    assert_usage(&t, (struct turn_usage){ TURN_UNKNOWN - 1, 3, 0, 0 });
+    assert_usage(&t, (struct turn_usage){ NUM_EXACT_MAX, 3, 0, 0 });
+    add(&t, TURN_DONE, "",
+        (struct turn_usage){ TURN_UNKNOWN - 1, 1, 0, UINT64_C(1) << 63 });
+    assert_usage(&t, (struct turn_usage){ NUM_EXACT_MAX, 3, 0, NUM_EXACT_MAX });
     turn_totals_release(&t);
 }
 
