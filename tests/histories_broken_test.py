@@ -126,6 +126,44 @@ def texts_may_hold_anything():
         assert base64.b64decode(told["text"]) == b"\xff\xfe", told
 
 
+def with_huge_count(h, huge):
+    """The last message tells so many tokens; it is not among those that count."""
+    lines = [json.loads(line) for line in h.path.read_bytes().splitlines()]
+    usage = lines[-1]["message"]["usage"]
+    h.usage["input_tokens"] -= usage["input_tokens"]
+    usage["input_tokens"] = huge
+    h.path.write_text("".join(dumps(line) + "\n" for line in lines))
+
+
+@test
+def a_count_that_no_model_can_reach_costs_itself_and_not_the_session():
+    for number, huge in enumerate((1 << 53, 1 << 63, (1 << 64) - 2, 1 << 80)):
+        with Importer(AHR) as a:
+            h = claude(a.claude, number).write()
+            with_huge_count(h, huge)
+            sid = a.take()[h.path]["id"]
+            usage = a.shown(sid)["usage"]
+            assert {key: usage[key] for key in h.usage} == h.usage, (huge, usage)
+            assert a.take()[h.path]["result"] == "unchanged"
+
+
+@test
+def a_session_whose_facts_have_a_number_too_large_goes_on():
+    with Importer(AHR) as a:
+        h = claude(a.claude, 1)
+        half = len(h.steps) - 4
+        sid = a.take(h.write(half).path)[h.path]["id"]
+        meta = a.folder(sid) / "session.meta.json"
+        facts = json.loads(meta.read_bytes())
+        facts["usage"]["input_tokens"] = facts["totalBytes"] = 1 << 63
+        meta.write_text(dumps(facts))
+        assert a.shown(sid)["usage"]["input_tokens"] is None
+        h.append(half)
+        assert a.take(h.path)[h.path]["result"] == "grown"
+        usage = a.shown(sid)["usage"]
+        assert {key: usage[key] for key in h.usage} == h.usage, usage
+
+
 @test
 def missing_parents_several_roots_cycles_and_repeated_lines_are_told_and_cost_nothing():
     with Importer(AHR) as a:

@@ -347,6 +347,29 @@ def what_was_not_told_is_not_zero():
 
 
 @test
+def a_count_that_no_model_can_reach_costs_itself_and_not_the_session():
+    with Used(AHR) as a:
+        for number, huge in enumerate((1 << 53, 1 << 63, (1 << 64) - 2, 1 << 80)):
+            name = a.stream(f"huge{number}", begin(), said(unique(2 * number), told(huge, 7, huge), stop="end_turn"),
+                            said(unique(2 * number + 1), told(3, 1), stop="end_turn"))
+            shown = a.json("show", name)
+            assert (shown["name"], shown["status"]) == (name, "completed"), shown
+            assert tuple(shown["usage"][field] for field in FIELDS) == (3, 8, 0, 0), (huge, shown["usage"])
+        assert a.total() == (12, 32, 0, 0)
+
+
+@test
+def sums_end_where_readers_of_json_begin_to_round():
+    most = (1 << 53) - 1
+    with Used(AHR) as a:
+        a.stream("many", begin(), *[said(unique(i), told(most, 1), stop="end_turn") for i in range(1200)])
+        shown = a.json("show", "many")
+        assert (shown["status"], shown["usage"]["input_tokens"], shown["usage"]["output_tokens"]) == \
+            ("completed", most, 1200), shown
+        assert a.total() == (most, 1200, 0, 0)
+
+
+@test
 def vendors_get_their_own_numbers():
     with Used(AHR) as a:
         three(a)

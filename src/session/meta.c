@@ -25,6 +25,13 @@ put_text(struct json *j, const char *key, const char *text)
         json_key(j, key), json_str(j, text);
 }
 
+/* Readers of JSON have 63 bits for it. */
+static void
+put_number(struct json *j, const char *key, uint64_t v)
+{
+    json_key(j, key), json_u64(j, v > INT64_MAX ? INT64_MAX : v);
+}
+
 static void
 put_cmd(struct json *j, const struct session_meta *m)
 {
@@ -62,9 +69,9 @@ put_branch(struct json *j, const struct session_branch *b)
 {
     json_key(j, "branch"), json_open(j, '{');
     put_text(j, "from", b->from);
-    json_key(j, "snapshot_id"), json_u64(j, b->snapshot_id);
+    put_number(j, "snapshot_id", b->snapshot_id);
     if (b->anchor_byte != UINT64_MAX)
-        json_key(j, "anchor_byte"), json_u64(j, b->anchor_byte);
+        put_number(j, "anchor_byte", b->anchor_byte);
     json_close(j, '}');
 }
 
@@ -76,7 +83,7 @@ put_lineage(struct json *j, const struct session_meta *m)
         return;
     json_key(j, "fork"), json_open(j, '{');
     put_text(j, "from", m->parent);
-    json_key(j, "turn"), json_u64(j, m->lineage->fork_turn);
+    put_number(j, "turn", m->lineage->fork_turn);
     json_close(j, '}');
 }
 
@@ -84,7 +91,7 @@ static void
 put_count(struct json *j, const char *key, uint64_t v)
 {
     if (v != UINT64_MAX)
-        json_key(j, key), json_u64(j, v);
+        put_number(j, key, v);
 }
 
 /* What is not known of it is left out, and all of it when nothing is. */
@@ -110,7 +117,7 @@ put_run(struct json *j, const struct session_meta *m)
     put_text(j, "model", m->model);
     put_text(j, "project", m->project);
     if (m->iterations)
-        json_key(j, "iterations"), json_u64(j, m->iterations);
+        put_number(j, "iterations", m->iterations);
     put_usage(j, m->usage);
 }
 
@@ -125,17 +132,17 @@ session_meta_format(const struct session_meta *m, struct buf *out)
 {
     struct json json = { .out = out }, *j = &json;
     json_open(j, '{');
-    json_key(j, "version"), json_u64(j, 1);
+    put_number(j, "version", 1);
     put_text(j, "sessionId", m->id);
-    json_key(j, "startedAtNs"), json_u64(j, m->started_at_ns);
+    put_number(j, "startedAtNs", m->started_at_ns);
     if (m->ended_at_ns)
-        json_key(j, "endedAtNs"), json_u64(j, m->ended_at_ns);
+        put_number(j, "endedAtNs", m->ended_at_ns);
     put_cmd(j, m);
     if (m->cols)
-        json_key(j, "cols"), json_u64(j, m->cols);
+        put_number(j, "cols", m->cols);
     if (m->rows)
-        json_key(j, "rows"), json_u64(j, m->rows);
-    json_key(j, "brotliQ"), json_u64(j, (uint64_t)m->quality);
+        put_number(j, "rows", m->rows);
+    put_number(j, "brotliQ", (uint64_t)m->quality);
     if (!is_imported(m))
         put_host(j);
     put_text(j, "kind", m->kind);
@@ -153,13 +160,13 @@ session_meta_format(const struct session_meta *m, struct buf *out)
     put_run(j, m);
     put_text(j, "status", session_status_name(m->status));
     if (m->host_pid)
-        json_key(j, "hostPid"), json_u64(j, (uint64_t)m->host_pid);
+        put_number(j, "hostPid", (uint64_t)m->host_pid);
     if (m->exit_code >= 0)
-        json_key(j, "exitCode"), json_u64(j, (uint64_t)m->exit_code);
+        put_number(j, "exitCode", (uint64_t)m->exit_code);
     put_text(j, "signal", m->signal);
-    json_key(j, "totalBytes"), json_u64(j, m->total_bytes);
-    json_key(j, "gaps"), json_u64(j, m->gaps);
-    json_key(j, "missingBytes"), json_u64(j, m->missing_bytes);
+    put_number(j, "totalBytes", m->total_bytes);
+    put_number(j, "gaps", m->gaps);
+    put_number(j, "missingBytes", m->missing_bytes);
     json_key(j, "suspect"), json_bool(j, m->is_suspect);
     json_key(j, "input"), json_bool(j, m->has_input);
     json_key(j, "redacted"), json_bool(j, m->is_redacted);

@@ -103,7 +103,8 @@ struct session_facts {
 };
 
 /* Bounded (1 MiB) whatever lies there; ERR_DAMAGED for what is no such file. Fields of
- * the wrong type are left empty. */
+ * the wrong type are left empty, and so are numbers past 63 bits; who changes such a file
+ * writes null for them. */
 int session_meta_read(const char *path, struct session_facts *ret, struct err *err);
 /*
  * All that it says of the session, in full; zeroed it is ready for use. Texts lie in

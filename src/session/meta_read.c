@@ -3,16 +3,17 @@
  * meta_read.c -- a meta.json that anybody may have written.
  *
  * Text of at most 1 MiB is parsed, and nothing in it is believed: a field of another
- * type, too long or with a NUL in it is as good as none. Numbers past 63 bits make it a
- * damaged one.
+ * type, too long or with a NUL in it is as good as none, and so is a number past 63 bits.
  */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
 #include "base/file.h"
+#include "base/json_in.h"
 #include "session/meta_priv.h"
 
 enum {
@@ -22,12 +23,60 @@ enum {
     BAD_MAX = 100,              /* damaged ones that are kept */
 };
 
+/* Is it more than Jansson takes? A NUL or something else stands behind it. */
+static bool
+is_too_large(struct view number)
+{
+    const char *p = (const char *)number.p;
+    bool is_whole = !memchr(p, '.', number.n) && !memchr(p, 'e', number.n) &&
+                    !memchr(p, 'E', number.n);
+    errno = 0;
+    if (is_whole)
+        (void)strtoll(p, NULL, 10);
+    else if (!isinf(strtod(p, NULL)))
+        return false;
+    return errno == ERANGE;
+}
+
+/* Numbers that are too large become null, and what they are is lost. */
+static void
+forget_large_numbers(struct buf *text)
+{
+    static const uint8_t none[] = { 'n', 'u', 'l', 'l' }; /* 1e309 is longer */
+    struct json_in in = { .p = text->p, .end = text->p + text->n };
+    struct view number;
+    while (in.p < in.end && !in.failed) {
+        if (*in.p == '"') {
+            (void)json_in_str(&in, NULL);
+        } else if (*in.p != '-' && (*in.p < '0' || *in.p > '9')) {
+            in.p++;
+        } else if (json_in_number(&in, &number) && is_too_large(number)) {
+            uint8_t *at = text->p + (number.p - text->p);
+            memset(at, ' ', number.n);
+            memcpy(at, none, sizeof(none));
+        }
+    }
+}
+
+static json_t *
+parse_any(struct view text)
+{
+    AUTO(buf) own = { 0 };
+    json_error_t why;
+    json_t *meta = json_loadb((const char *)text.p, text.n, JSON_ALLOW_NUL, &why);
+    if (meta || json_error_code(&why) != json_error_numeric_overflow ||
+        buf_append(&own, text.p, text.n) < 0 || !*buf_str(&own))
+        return meta;
+    forget_large_numbers(&own);
+    return json_loadb((const char *)own.p, own.n, JSON_ALLOW_NUL, NULL);
+}
+
 static json_t *
 parse(struct view text)
 {
     if (!text.n || text.n > META_MAX)
         return NULL;
-    json_t *meta = json_loadb((const char *)text.p, text.n, JSON_ALLOW_NUL, NULL);
+    json_t *meta = parse_any(text);
     if (json_is_object(meta))
         return meta;
     json_decref(meta);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A meta.json that parses is one with status `interrupted` afterwards, and keeps whatever
- * else was in it; what does not parse is left alone by all. A command line is text; as
- * JSON it is the same again, in printable ASCII. */
+ * else was in it, but for numbers that no reader can hold; what does not parse is left
+ * alone by all. A command line is text; as JSON it is the same again, in printable ASCII.
+ */
 #include <jansson.h>
 
 #include "base/utf8.h"
@@ -95,9 +96,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(!strcmp(after.id, facts.id) && !strcmp(after.name, facts.name));
     json_t *was = json_loadb((const char *)in.p, in.n, JSON_ALLOW_NUL, NULL);
     json_t *is = json_loadb((const char *)made.p, made.n, JSON_ALLOW_NUL, NULL);
-    CHECK(was && is);
-    check_kept(was, is);
-    check_json(in, was);
+    CHECK(is);
+    if (was) {
+        check_kept(was, is);
+        check_json(in, was);
+    }
     json_decref(was);
     json_decref(is);
     return 0;

@@ -567,6 +567,63 @@ usage_that_is_odd_is_not_known(void **state)
 }
 
 static void
+a_number_that_is_too_large_costs_only_itself(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"name\":\"9999999999999999999 \\\"1e999\",\"totalBytes\":9223372036854775808,"
+        "\"gaps\":[-9223372036854775809,-9223372036854775808,1E+999,-2e309,1e-999],"
+        "\"usage\":{\"input_tokens\":18446744073709551614,\"output_tokens\":"
+        "9223372036854775807},\"startedAtNs\":3}";
+    struct session_facts facts;
+    AUTO(session_told) told = { 0 };
+    AUTO(buf) made = { 0 };
+    assert_int_equal(meta_parse(text_view(text), &facts), 0);
+    assert_string_equal(facts.name, "9999999999999999999 \"1e999");
+    assert_int_equal(facts.started_at_ns, 3);
+    assert_int_equal(meta_tell(text_view(text), &told), 0);
+    assert_int_equal(told.total_bytes, UINT64_MAX);
+    assert_int_equal(told.usage.input_tokens, UINT64_MAX);
+    assert_int_equal(told.usage.output_tokens, INT64_MAX);
+    assert_int_equal(meta_rename(text_view(text), "b", &made), 0);
+    assert_string_equal(buf_str(&made),
+                        "{\"name\":\"b\",\"totalBytes\":null,\"gaps\":[null,"
+                        "-9223372036854775808,null,null,0.0],\"usage\":{"
+                        "\"input_tokens\":null,\"output_tokens\":9223372036854775807},"
+                        "\"startedAtNs\":3}\n");
+}
+
+static void
+what_is_written_can_be_read_whatever_the_numbers(void **state)
+{
+    (void)state;
+    const uint64_t big = UINT64_MAX - 1;
+    const struct session_usage usage = { big, big, big, big, big };
+    const struct session_branch branch = { .from = ID, .snapshot_id = big, big };
+    const struct session_lineage lineage = { .resumed_from = ID, .fork_turn = big };
+    const struct session_meta m = { .id = ID,
+                                    .started_at_ns = big,
+                                    .ended_at_ns = big,
+                                    .branch = &branch,
+                                    .lineage = &lineage,
+                                    .total_bytes = big,
+                                    .gaps = big,
+                                    .missing_bytes = big,
+                                    .usage = &usage,
+                                    .iterations = big };
+    AUTO(session_told) told = { 0 };
+    AUTO(buf) text = { 0 };
+    session_meta_format(&m, &text);
+    assert_int_equal(meta_tell((struct view){ text.p, text.n }, &told), 0);
+    assert_int_equal(told.usage.calls, INT64_MAX);
+    assert_int_equal(told.total_bytes, INT64_MAX);
+    assert_int_equal(told.ended_at_ns, INT64_MAX);
+    assert_int_equal(told.branch_byte, INT64_MAX);
+    assert_int_equal(told.fork_turn, INT64_MAX);
+    assert_int_equal(told.iterations, INT64_MAX);
+}
+
+static void
 facts_come_back(void **state)
 {
     (void)state;
@@ -609,8 +666,10 @@ what_is_no_meta_is_refused(void **state)
         { (const uint8_t *)"{}\0", 3 },
         { (const uint8_t *)"{\"a\":\xff}", 7 },
         { (const uint8_t *)"{\"a\":\"\xff\"}", 9 },
-        { (const uint8_t *)"{\"a\":99999999999999999999}", 26 },
-        { (const uint8_t *)"{\"a\":1e999}", 11 },
+        { (const uint8_t *)"{\"a\":99999999999999999999", 25 },
+        { (const uint8_t *)"{\"a\":1e999,\"b", 14 },
+        { (const uint8_t *)"{\"a\":1e999,\"b\":1e}", 19 },
+        { (const uint8_t *)"{\"a\":1e999,\"b\":01e999}", 23 },
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct session_facts facts;
@@ -900,6 +959,8 @@ main(void)
         KIT_IN_DIR(of_many_who_take_a_folder_one_gets_it),
         KIT_IN_DIR(nobody_takes_a_folder_while_it_comes_or_goes),
         cmocka_unit_test(facts_are_written_in_full),
+        cmocka_unit_test(a_number_that_is_too_large_costs_only_itself),
+        cmocka_unit_test(what_is_written_can_be_read_whatever_the_numbers),
         KIT_IN_DIR(facts_come_back),
         cmocka_unit_test(a_runs_facts_come_back),
         cmocka_unit_test(usage_that_is_odd_is_not_known),
