@@ -82,7 +82,7 @@ add_message(struct turn_ledger *l, const struct turn_event *e, uint32_t day)
     size_t model = l->model;
     struct ledger_row *row = NULL;
     int r = e->model.n ? ledger_model(l, e->model, &model) : 0;
-    struct ledger_row like = { .message = ledger_hash(e->id),
+    struct ledger_row like = { .message = turn_id_hash(e->id),
                                .model = (uint32_t)model,
                                .day = day };
     if (!r)

@@ -22,7 +22,6 @@
 #include "turn/totals.h"
 
 enum {
-    TURN_LEDGER_ID_MIN = 16,        /* bytes; shorter ids are not unique */
     TURN_LEDGER_ROWS_MAX = 1 << 18, /* what comes later counts in the last one */
 };
 

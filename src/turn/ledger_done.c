@@ -204,7 +204,7 @@ has_names(const struct turn_ledger *l)
 static int
 add_total(struct turn_ledger *l, const struct turn_event *e, uint32_t day)
 {
-    struct ledger_total t = { .thread = ledger_hash(e->id),
+    struct ledger_total t = { .thread = turn_id_hash(e->id),
                               .model = (uint32_t)l->model,
                               .day = day,
                               .is_history = !turn_totals_is_truth(e),

@@ -39,8 +39,6 @@ int ledger_model(struct turn_ledger *l, struct view name, size_t *ret);
 struct ledger_row *ledger_rows(const struct turn_ledger *l);
 size_t ledger_count(const struct turn_ledger *l);
 uint64_t ledger_mix(uint64_t h);
-/* 0: it is too short to be unique. */
-uint64_t ledger_hash(struct view id);
 /* Such a row, which now belongs to the span. */
 int ledger_row(struct turn_ledger *l, const struct ledger_row *like,
                struct ledger_row **ret);

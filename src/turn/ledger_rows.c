@@ -62,19 +62,6 @@ ledger_mix(uint64_t h)
     return h ^ h >> 33;
 }
 
-/* 0: it has no id that is unique. */
-uint64_t
-ledger_hash(struct view id)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    if (id.n < TURN_LEDGER_ID_MIN)
-        return 0;
-    for (size_t i = 0; i < id.n; i++)
-        h = (h ^ id.p[i]) * UINT64_C(0x100000001b3);
-    h = ledger_mix(h);
-    return h ? h : 1;
-}
-
 /* The slot of such a row, or the free one where it goes. */
 static uint32_t *
 slot_of(const struct turn_ledger *l, const struct ledger_row *like)

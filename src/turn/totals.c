@@ -41,6 +41,25 @@ is_told(struct turn_usage u)
     return told;
 }
 
+/* Never 0. */
+static uint64_t
+hash_of(struct view id)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a, then mixed */
+    for (size_t i = 0; i < id.n; i++)
+        h = (h ^ id.p[i]) * UINT64_C(0x100000001b3);
+    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    h ^= h >> 33;
+    return h ? h : 1;
+}
+
+uint64_t
+turn_id_hash(struct view id)
+{
+    return id.n < TURN_ID_MIN ? 0 : hash_of(id);
+}
+
 /* The message of that id among the latest, else a new one. NULL: out of memory. */
 static struct message *
 message_of(struct turn_totals *t, struct view id)

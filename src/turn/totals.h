@@ -12,6 +12,8 @@
 
 #include "turn/event.h"
 
+enum { TURN_ID_MIN = 16 }; /* bytes; shorter ids are not unique */
+
 /* Zeroed it is ready for use. */
 struct turn_totals {
     struct turn_usage done;  /* of all that is done */
@@ -23,6 +25,8 @@ struct turn_totals {
     bool is_known;           /* something was told at all */
 };
 
+/* Of an id that is unique in the world; 0: it is none. */
+uint64_t turn_id_hash(struct view id);
 int turn_totals_add(struct turn_totals *t, const struct turn_event *e);
 /* TURN_NO_USAGE when nothing was told. */
 struct turn_usage turn_totals_usage(const struct turn_totals *t);
