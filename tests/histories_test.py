@@ -165,6 +165,70 @@ def what_a_sub_agent_says_stands_in_its_call_in_the_order_of_time():
             assert sum(x != y for x, y in zip(turns, turns[1:])) > 4, turns
 
 
+# -- messages that come again --
+
+def messages(a, sid):
+    """Input and output tokens, and how many messages: as its facts tell it, and by the index."""
+    usage = a.shown(sid)["usage"]
+    a.ok("index", "--all")
+    total = json.loads(a.ok("usage", "--json", sid))["total"]
+    by_facts, by_index = ([x[key] for key in ("input_tokens", "output_tokens", "calls")] for x in (usage, total))
+    assert by_facts == by_index, (by_facts, by_index)
+    return tuple(by_facts)
+
+
+def hundred(h):
+    """So many answers; returns the steps that they are."""
+    begin = len(h.steps)
+    h.prompt("go on")
+    for _ in range(100):
+        h.answer({"type": "text", "text": h.words()})
+    return h.steps[begin:]
+
+
+def once_more(h, steps, path):
+    """The same lines as the agent writes them when a session goes on: only their own ids are others."""
+    leaf = None
+    for _, line in steps:
+        value = {**json.loads(line), "uuid": h.id(), "parentUuid": leaf, "timestamp": h.time()}
+        h.add(path, value)
+        leaf = value["uuid"]
+
+
+@test
+def messages_that_come_again_much_later_count_once():
+    with Importer(AHR) as a:
+        h = claude(a.claude, 1, turns=0)
+        steps = hundred(h)
+        once_more(h, steps, h.path)
+        sid = a.take(h.write().path)[h.path]["id"]
+        want = (h.usage["input_tokens"], h.usage["output_tokens"], 100)
+        assert messages(a, sid) == want
+        grown = len(h.steps)
+        once_more(h, steps, h.path)  # … and also when the first were read by another program
+        h.append(grown)
+        assert a.take(h.path)[h.path]["result"] == "grown"
+        assert messages(a, sid) == want
+
+
+@test
+def a_sub_agent_that_begins_with_the_messages_of_its_session_counts_them_once():
+    with Importer(AHR) as a:
+        h = claude(a.claude, 1, turns=0)
+        steps = hundred(h)
+        (side,) = h.sub_agents(1)
+        own = [step for step in h.steps if step[0] == side["path"]]
+        calls = len({json.loads(line)["message"].get("id") for _, line in h.steps if b'"role":"assistant"' in line})
+        h.steps = [step for step in h.steps if step not in own]
+        for step, line in steps:
+            h.add(side["path"], {**json.loads(line), "uuid": h.id(), "timestamp": h.time(), "isSidechain": True,
+                                 "agentId": side["agent"]})
+        h.steps += own
+        h.write()
+        sid = a.take()[h.path]["id"]
+        assert messages(a, sid) == (h.usage["input_tokens"], h.usage["output_tokens"], calls)
+
+
 # -- which --
 
 @test

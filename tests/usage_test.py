@@ -347,6 +347,21 @@ def what_was_not_told_is_not_zero():
 
 
 @test
+def messages_that_come_again_much_later_count_once():
+    """As a transcript that is printed twice, and once more behind the end of the answer."""
+    with Used(AHR) as a:
+        hundred = [said(unique(i), told(10, 1), stop="end_turn") for i in range(100)]
+        a.stream("twice", begin(), *hundred, *hundred, said(unique(1), told(10, 4), stop="end_turn"))
+        a.stream("behind", begin(), *[said(unique(1000 + i), told(10, 1)) for i in range(100)], result(told(1000, 900)),
+                 *[said(unique(1000 + i), told(10, 1), stop="end_turn") for i in range(100)])
+        for name, wanted in (("twice", (1000, 103, 0, 0, 100)), ("behind", (1000, 900, 0, 0, 100))):
+            usage = a.json("show", name)["usage"]
+            assert tuple(usage[field] for field in (*FIELDS, "calls")) == wanted, (name, usage)
+        assert a.by("session") == {"twice": (1000, 103), "behind": (1000, 900)}
+        assert a.used()["total"]["calls"] == 200
+
+
+@test
 def a_count_that_no_model_can_reach_costs_itself_and_not_the_session():
     with Used(AHR) as a:
         for number, huge in enumerate((1 << 53, 1 << 63, (1 << 64) - 2, 1 << 80)):

@@ -7,15 +7,18 @@
 #include "base/num.h"
 #include "base/parts.h"
 
-/* Agents within agents take turns, so that the lines of a message need not follow each
- * other; but they are close. */
-enum { RECENT_MAX = 64, ID_MAX = 128 };
+enum {
+    RECENT_MAX = 64,
+    ID_MAX = 128, /* bytes of an id; what is longer may be cut, and is none */
+    SLOTS_MIN = 64,
+    LOOK_MAX = 256, /* slots; only ids that were made for it are further away */
+};
 
 struct message {
-    size_t id_size;
-    uint8_t id[ID_MAX];
-    bool is_final;
+    uint64_t hash; /* of its id; 0: it has none */
     struct turn_usage usage;
+    uint32_t span; /* in which it was told first */
+    uint32_t is_final;
 };
 
 static uint64_t
@@ -60,41 +63,132 @@ turn_id_hash(struct view id)
     return id.n < TURN_ID_MIN ? 0 : hash_of(id);
 }
 
-/* The message of that id among the latest, else a new one. NULL: out of memory. */
+/* -- messages -- */
+
 static struct message *
-message_of(struct turn_totals *t, struct view id)
+messages_of(const struct buf *b)
 {
-    struct message *m = (struct message *)(void *)t->recent.p;
-    size_t count = t->recent.n / sizeof(*m);
-    bool is_named = id.n > 0 && id.n <= ID_MAX;
-    for (size_t i = 0; is_named && i < count; i++)
-        if (m[i].id_size == id.n && !memcmp(m[i].id, id.p, id.n))
-            return &m[i];
-    if (count == RECENT_MAX) {
-        memmove(m, m + 1, (RECENT_MAX - 1) * sizeof(*m));
-        t->recent.n -= sizeof(*m);
-        count--;
+    return (struct message *)(void *)b->p;
+}
+
+static size_t
+count(const struct buf *messages)
+{
+    return messages->n / sizeof(struct message);
+}
+
+/* The slot of that message, or the free one where it goes; NULL: there is none. */
+static uint32_t *
+slot_of(const struct turn_totals *t, uint64_t hash)
+{
+    uint32_t *slots = (uint32_t *)(void *)t->slots.p;
+    size_t n = t->slots.n / sizeof(*slots);
+    for (size_t i = 0; i < n && i < LOOK_MAX; i++) {
+        uint32_t *slot = &slots[(hash + i) & (n - 1)];
+        if (!*slot || messages_of(&t->messages)[*slot - 1].hash == hash)
+            return slot;
     }
-    if (!buf_grow(&t->recent, sizeof(*m)))
-        return NULL;
-    m = (struct message *)(void *)t->recent.p + count;
-    *m = (struct message){ .id_size = is_named ? id.n : 0 };
-    if (is_named)
-        memcpy(m->id, id.p, id.n);
+    return NULL;
+}
+
+static struct message *
+find(const struct turn_totals *t, uint64_t hash)
+{
+    const uint32_t *slot = hash ? slot_of(t, hash) : NULL;
+    if (slot && *slot)
+        return messages_of(&t->messages) + *slot - 1;
+    for (size_t i = 0; hash && i < count(&t->recent); i++)
+        if (messages_of(&t->recent)[i].hash == hash)
+            return messages_of(&t->recent) + i;
+    return NULL;
+}
+
+/* For one message more; at most half of the slots are taken. */
+static int
+make_slots(struct turn_totals *t)
+{
+    size_t want = SLOTS_MIN;
+    while (want < 4 * (count(&t->messages) + 1))
+        want *= 2;
+    buf_clear(&t->slots);
+    uint8_t *slots = buf_grow(&t->slots, want * sizeof(uint32_t));
+    if (!slots)
+        return t->slots.failed;
+    memset(slots, 0, want * sizeof(uint32_t));
+    for (size_t i = 0; i < count(&t->messages); i++) {
+        uint32_t *slot = slot_of(t, messages_of(&t->messages)[i].hash);
+        if (slot)
+            *slot = (uint32_t)i + 1;
+    }
+    return 0;
+}
+
+/* 0: it has none. */
+static uint64_t
+name_of(struct view id)
+{
+    return id.n && id.n <= ID_MAX ? hash_of(id) : 0;
+}
+
+/* Among the latest, of which the oldest gives way. */
+static int
+add_recent(struct turn_totals *t, const struct message *m)
+{
+    struct message *all = messages_of(&t->recent);
+    if (count(&t->recent) == RECENT_MAX) {
+        memmove(all, all + 1, (RECENT_MAX - 1) * sizeof(*all));
+        t->recent.n -= sizeof(*all);
+    }
+    return buf_append(&t->recent, m, sizeof(*m));
+}
+
+/* For good. 0: there is no place for it; < 0: out of memory. */
+static int
+add_unique(struct turn_totals *t, const struct message *m)
+{
+    int r = 0;
+    if (count(&t->messages) == TURN_MESSAGES_MAX)
+        return 0;
+    if (t->slots.n < 2 * (count(&t->messages) + 1) * sizeof(uint32_t))
+        r = make_slots(t);
+    uint32_t *slot = slot_of(t, m->hash);
+    if (r < 0 || !slot)
+        return r;
+    r = buf_append(&t->messages, m, sizeof(*m));
+    if (r < 0)
+        return r;
+    *slot = (uint32_t)count(&t->messages);
+    return 1;
+}
+
+/* The message of that id, which may be a new one. */
+static int
+message_of(struct turn_totals *t, struct view id, struct message **ret)
+{
+    const struct message fresh = { .hash = name_of(id), .span = t->span };
+    *ret = find(t, fresh.hash);
+    if (*ret)
+        return 0;
+    int r = fresh.hash && id.n >= TURN_ID_MIN ? add_unique(t, &fresh) : 0;
+    struct buf *into = r > 0 ? &t->messages : &t->recent;
+    if (!r)
+        r = add_recent(t, &fresh);
+    if (r < 0)
+        return r;
+    *ret = messages_of(into) + count(into) - 1;
     t->calls++;
     t->open++;
-    return m;
+    return 0;
 }
 
 struct turn_usage
 turn_totals_of(const struct turn_totals *t, struct view id)
 {
-    const struct message *m = (const struct message *)(const void *)t->recent.p;
-    for (size_t i = 0; id.n && i < t->recent.n / sizeof(*m); i++)
-        if (m[i].id_size == id.n && !memcmp(m[i].id, id.p, id.n))
-            return m[i].usage;
-    return (struct turn_usage){ 0 };
+    const struct message *m = find(t, name_of(id));
+    return m ? m->usage : (struct turn_usage){ 0 };
 }
+
+/* -- sums -- */
 
 bool
 turn_totals_is_truth(const struct turn_event *e)
@@ -112,11 +206,13 @@ add_message(struct turn_totals *t, const struct turn_event *e)
     struct turn_usage told = e->usage;
     if (!is_told(told))
         return 0;
-    struct message *m = message_of(t, e->id);
-    if (!m)
-        return t->recent.failed;
+    struct message *m;
+    int r = message_of(t, e->id, &m);
+    if (r < 0)
+        return r;
     t->is_known = true;
-    t->open -= e->is_final && !m->is_final;
+    if (e->is_final && !m->is_final && m->span == t->span && t->open)
+        t->open--;
     m->is_final |= e->is_final;
     for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
         uint64_t now = count_of(told, i), *before = turn_usage_field(&m->usage, i);
@@ -143,6 +239,7 @@ close_all(struct turn_totals *t, const struct turn_event *e)
     t->since = (struct turn_usage){ 0 };
     t->broken += is_truth ? 0 : t->open;
     t->open = 0;
+    t->span++;
     buf_clear(&t->recent);
 }
 
@@ -188,38 +285,48 @@ turn_totals_save(const struct turn_totals *t, struct buf *out)
     parts_put_u64(out, t->open);
     parts_put_u64(out, t->broken);
     parts_put_u64(out, t->is_known);
+    parts_put_u64(out, t->span);
+    parts_put(out, (struct view){ t->messages.p, t->messages.n });
     parts_put(out, (struct view){ t->recent.p, t->recent.n });
     return out->failed;
+}
+
+static int
+load_messages(struct view *rest, size_t max, struct buf *ret)
+{
+    struct view part;
+    if (!parts_take(rest, &part) || part.n % sizeof(struct message) ||
+        part.n / sizeof(struct message) > max)
+        return ERR_DAMAGED;
+    return buf_append(ret, part.p, part.n);
 }
 
 int
 turn_totals_load(struct turn_totals *t, struct view *rest)
 {
-    uint64_t is_known = 0;
-    struct view recent = { 0 };
+    uint64_t is_known = 0, span = 0;
     bool is_fine = true;
     for (size_t i = 0; is_fine && i < TURN_USAGE_FIELDS; i++)
         is_fine = parts_take_u64(rest, turn_usage_field(&t->done, i)) &&
                   parts_take_u64(rest, turn_usage_field(&t->since, i));
     is_fine = is_fine && parts_take_u64(rest, &t->calls) &&
               parts_take_u64(rest, &t->open) && parts_take_u64(rest, &t->broken) &&
-              parts_take_u64(rest, &is_known) && parts_take(rest, &recent);
-    if (!is_fine || recent.n % sizeof(struct message) ||
-        recent.n > RECENT_MAX * sizeof(struct message))
+              parts_take_u64(rest, &is_known) && parts_take_u64(rest, &span);
+    if (!is_fine || span > UINT32_MAX)
         return ERR_DAMAGED;
     t->is_known = is_known;
-    for (size_t i = 0; i < recent.n; i += sizeof(struct message)) {
-        struct message m;
-        memcpy(&m, recent.p + i, sizeof(m));
-        if (m.id_size > ID_MAX)
-            return ERR_DAMAGED;
-    }
-    return buf_append(&t->recent, recent.p, recent.n);
+    t->span = (uint32_t)span;
+    int r = load_messages(rest, TURN_MESSAGES_MAX, &t->messages);
+    if (!r)
+        r = load_messages(rest, RECENT_MAX, &t->recent);
+    return r || !t->messages.n ? r : make_slots(t);
 }
 
 void
 turn_totals_release(struct turn_totals *t)
 {
+    buf_release(&t->messages);
+    buf_release(&t->slots);
     buf_release(&t->recent);
     *t = (struct turn_totals){ 0 };
 }

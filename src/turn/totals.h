@@ -3,26 +3,35 @@
  * totals.h -- what a session has used, of its events.
  *
  * Pure. Several lines may tell of the same message: of its values the largest count,
- * once. What DONE tells is the truth of all that came since the DONE (or the end of the
- * command) before; else it is a sum, and after a stream that broke off a lower bound. A
- * DONE of nothing but zeros tells nothing. No count and no sum passes NUM_EXACT_MAX.
+ * once. One whose id is unique is known again wherever it comes, another one while it is
+ * among the latest since the last DONE. What DONE tells is the truth of all that came
+ * since the DONE (or the end of the command) before; else it is a sum, and after a stream
+ * that broke off a lower bound. A DONE of nothing but zeros tells nothing. No count and
+ * no sum passes NUM_EXACT_MAX.
  */
 #ifndef TURN_TOTALS_H
 #define TURN_TOTALS_H
 
 #include "turn/event.h"
 
-enum { TURN_ID_MIN = 16 }; /* bytes; shorter ids are not unique */
+enum {
+    TURN_ID_MIN = 16,            /* bytes; shorter ids are not unique */
+    TURN_MESSAGES_MAX = 1 << 18, /* with a unique id; later ones are as those without */
+};
 
 /* Zeroed it is ready for use. */
 struct turn_totals {
     struct turn_usage done;  /* of all that is done */
     struct turn_usage since; /* of the messages since the last DONE */
-    struct buf recent;       /* the latest of these, and what was told of each */
     uint64_t calls;          /* messages of the model */
     uint64_t open;           /* of the latest, of which the final count was not told */
     uint64_t broken;         /* … of those before, of which it never was */
     bool is_known;           /* something was told at all */
+    /* private: */
+    struct buf messages; /* those with a unique id, and what was told of each */
+    struct buf slots;    /* … and their places, by hash */
+    struct buf recent;   /* the latest of the others */
+    uint32_t span;       /* so many times it was all done */
 };
 
 /* Of an id that is unique in the world; 0: it is none. */
@@ -34,7 +43,7 @@ struct turn_usage turn_totals_usage(const struct turn_totals *t);
 bool turn_totals_is_truth(const struct turn_event *e);
 /* Is that only a lower bound? A message broke off, and no DONE has told the truth. */
 bool turn_totals_is_least(const struct turn_totals *t);
-/* Of the message with that id, if it is among the latest since the last DONE; else 0. */
+/* Of the message with that id, if it is known; else 0. */
 struct turn_usage turn_totals_of(const struct turn_totals *t, struct view id);
 /* As bytes (base/parts.h), and back into one that is zeroed; ERR_DAMAGED: that is none.
  */

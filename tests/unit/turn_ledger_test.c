@@ -127,6 +127,28 @@ each_message_counts_once_with_its_model(void **state)
 }
 
 static void
+a_message_that_comes_again_much_later_counts_once(void **state)
+{
+    (void)state;
+    struct turn_ledger l = { 0 };
+    char id[64];
+    message(&l, (struct given){ ONE, "big", 1, { 10, 1, 0, 0 }, .is_final = false });
+    for (int i = 0; i < 200; i++) {
+        (void)snprintf(id, sizeof(id), "msg_%024d", i % 100);
+        message(&l, (struct given){ id, "big", 1, { 0, 0, 0, 0 }, .is_final = true });
+    }
+    done(&l, 1, (struct turn_usage){ 10, 30, 0, 0 });
+    message(&l, (struct given){ ONE, "big", 1, { 10, 9, 0, 0 }, .is_final = true });
+    assert_int_equal(l.totals.calls, 101);
+    assert_false(turn_totals_is_least(&l.totals));
+    struct turn_usage sum = { 0 };
+    assert_int_equal(turn_ledger_each(&l, add_row, &sum), 0);
+    assert_int_equal(sum.input_tokens, 10);
+    assert_int_equal(sum.output_tokens, 38);
+    turn_ledger_release(&l);
+}
+
+static void
 what_was_never_told_is_not_zero(void **state)
 {
     (void)state;
@@ -377,6 +399,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_message_counts_once_with_its_model),
+        cmocka_unit_test(a_message_that_comes_again_much_later_counts_once),
         cmocka_unit_test(what_was_never_told_is_not_zero),
         cmocka_unit_test(ids_that_are_not_unique_are_counted_together),
         cmocka_unit_test(what_done_adds_is_of_its_span),

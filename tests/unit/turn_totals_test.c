@@ -139,6 +139,150 @@ a_message_is_known_again_while_it_is_among_the_latest(void **state)
     turn_totals_release(&t);
 }
 
+/* As Claude Code has them. */
+static void
+add_unique(struct turn_totals *t, unsigned i, uint64_t output)
+{
+    char id[40];
+    (void)snprintf(id, sizeof(id), "msg_01Unique%012u", i);
+    add(t, TURN_USAGE, id, (struct turn_usage){ 10, output, 0, 0 });
+}
+
+static void
+a_unique_id_is_known_again_however_far_it_is(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    for (int again = 0; again < 3; again++)
+        for (unsigned i = 0; i < 1000; i++)
+            add_unique(&t, i, again == 1 ? 5 : 1);
+    assert_usage(&t, (struct turn_usage){ 10000, 5000, 0, 0 });
+    assert_int_equal(t.calls, 1000);
+    turn_totals_release(&t);
+}
+
+/* What is more than was told before is of the answer that tells it. */
+static void
+a_unique_id_is_known_again_behind_the_end_of_its_answer(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    add_unique(&t, 1, 1);
+    add(&t, TURN_DONE, "", (struct turn_usage){ 10, 90, 0, 0 });
+    add_unique(&t, 1, 1);
+    assert_usage(&t, (struct turn_usage){ 10, 90, 0, 0 });
+    add_unique(&t, 1, 7);
+    add_unique(&t, 2, 3);
+    assert_usage(&t, (struct turn_usage){ 20, 99, 0, 0 });
+    assert_int_equal(t.calls, 2);
+    add(&t, TURN_DONE, "", (struct turn_usage){ 10, 40, 0, 0 });
+    assert_usage(&t, (struct turn_usage){ 20, 130, 0, 0 });
+    turn_totals_release(&t);
+}
+
+static void
+unique_ids_have_a_ceiling(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    unsigned n = TURN_MESSAGES_MAX + 100;
+    for (unsigned i = 0; i < n; i++)
+        add_unique(&t, i, 1);
+    size_t cap = t.messages.cap + t.slots.cap + t.recent.cap;
+    for (unsigned i = 0; i < 100; i++)
+        add_unique(&t, i, 1);
+    add_unique(&t, n - 1, 2); /* among the latest */
+    assert_int_equal(t.calls, n);
+    add_unique(&t, n - 100, 1);
+    assert_int_equal(t.calls, n + 1);
+    assert_int_equal(turn_totals_usage(&t).output_tokens, n + 2);
+    assert_int_equal(t.messages.cap + t.slots.cap + t.recent.cap, cap);
+    assert_true(cap < 32 << 20);
+    turn_totals_release(&t);
+}
+
+/* All of them want the same slot: they are summed as those without a unique id. */
+static void
+ids_that_were_made_to_collide_take_no_square_of_their_number(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    unsigned made = 0;
+    for (uint64_t i = 0; made < 1500; i++) {
+        char id[40];
+        (void)snprintf(id, sizeof(id), "msg_01Unique%016llx", (unsigned long long)i);
+        if (turn_id_hash((struct view){ (uint8_t *)id, strlen(id) }) & 4095)
+            continue;
+        add(&t, TURN_USAGE, id, (struct turn_usage){ 1, 1, 0, 0 });
+        add(&t, TURN_USAGE, id, (struct turn_usage){ 1, 2, 0, 0 });
+        made++;
+    }
+    assert_int_equal(t.calls, made);
+    assert_usage(&t, (struct turn_usage){ made, 2 * made, 0, 0 });
+    assert_in_range(t.messages.n, 1, 512 * 64);
+    turn_totals_release(&t);
+}
+
+/* -- kept -- */
+
+static void
+reload(struct turn_totals *t)
+{
+    AUTO(buf) once = { 0 };
+    AUTO(buf) twice = { 0 };
+    assert_int_equal(turn_totals_save(t, &once), 0);
+    turn_totals_release(t);
+    struct view rest = { once.p, once.n };
+    assert_int_equal(turn_totals_load(t, &rest), 0);
+    assert_int_equal(rest.n, 0);
+    assert_int_equal(turn_totals_save(t, &twice), 0);
+    assert_int_equal(twice.n, once.n);
+    assert_memory_equal(twice.p, once.p, once.n);
+}
+
+static void
+what_is_kept_goes_on_as_if_it_had_never_ended(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    for (unsigned i = 0; i < 600; i++) {
+        add_unique(&t, i % 200, i < 400 ? 1 : 3);
+        add(&t, TURN_USAGE, i & 1 ? "short" : "", (struct turn_usage){ 1, 0, 0, 0 });
+        if (i % 100 == 99)
+            add(&t, TURN_DONE, "", TURN_NO_USAGE);
+        reload(&t);
+    }
+    assert_usage(&t, (struct turn_usage){ 2000 + 306, 600, 0, 0 });
+    assert_int_equal(t.calls, 200 + 306);
+    turn_totals_release(&t);
+}
+
+static void
+what_was_kept_and_is_damaged_is_refused(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    AUTO(buf) kept = { 0 };
+    for (unsigned i = 0; i < 3; i++)
+        add_unique(&t, i, 1);
+    add(&t, TURN_USAGE, "short", (struct turn_usage){ 1, 0, 0, 0 });
+    assert_int_equal(turn_totals_save(&t, &kept), 0);
+    turn_totals_release(&t);
+    for (size_t n = 0; n < kept.n; n++) {
+        struct view rest = { kept.p, n };
+        assert_int_equal(turn_totals_load(&t, &rest), ERR_DAMAGED);
+        turn_totals_release(&t);
+    }
+    for (size_t bit = 0; bit < 8 * kept.n; bit++) { /* none of them is trusted */
+        kept.p[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        struct view rest = { kept.p, kept.n };
+        if (!turn_totals_load(&t, &rest))
+            add_unique(&t, 1, 2);
+        turn_totals_release(&t);
+        kept.p[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+}
+
 static void
 an_id_that_begins_another_or_is_too_long_is_not_taken_for_it(void **state)
 {
@@ -273,6 +417,12 @@ main(void)
         cmocka_unit_test(the_end_of_an_answer_is_the_truth_of_it),
         cmocka_unit_test(many_messages_are_summed_in_little_memory),
         cmocka_unit_test(a_message_is_known_again_while_it_is_among_the_latest),
+        cmocka_unit_test(a_unique_id_is_known_again_however_far_it_is),
+        cmocka_unit_test(a_unique_id_is_known_again_behind_the_end_of_its_answer),
+        cmocka_unit_test(unique_ids_have_a_ceiling),
+        cmocka_unit_test(ids_that_were_made_to_collide_take_no_square_of_their_number),
+        cmocka_unit_test(what_is_kept_goes_on_as_if_it_had_never_ended),
+        cmocka_unit_test(what_was_kept_and_is_damaged_is_refused),
         cmocka_unit_test(an_id_that_begins_another_or_is_too_long_is_not_taken_for_it),
         cmocka_unit_test(what_is_told_as_zero_is_known),
         cmocka_unit_test(other_events_use_nothing),
