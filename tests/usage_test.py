@@ -346,6 +346,23 @@ def what_was_not_told_is_not_zero():
         assert "no tokens" in a.run("usage", "none").stderr.decode()
 
 
+def in_a_loop(session, own, small, cost):
+    """What `claude -p` prints: its end tells the agent's own tokens, and those of all models beside them."""
+    ident = unique(int(session, 16))
+    end = {**result(told(own, 10)), "session_id": session, "total_cost_usd": cost, "modelUsage": {
+        BIG: {"inputTokens": own, "outputTokens": 10}, SMALL: {"inputTokens": small, "outputTokens": 10}}}
+    return [begin(session=session), said(ident, told(own, 1)), end]
+
+
+@test
+def agents_in_a_loop_within_a_run_are_summed():
+    with Used(AHR) as a:
+        a.stream("loop", *in_a_loop("a", 500, 500, 0.4), *in_a_loop("b", 600, 1000, 0.5))
+        assert a.total()[:2] == (2600, 40)
+        assert a.json("show", "loop")["usage"]["input_tokens"] == 2600
+        assert [e["cost_microusd"] for e in a.events("loop") if e["type"] == "done"] == [400000, 500000]
+
+
 @test
 def messages_that_come_again_much_later_count_once():
     """As a transcript that is printed twice, and once more behind the end of the answer."""

@@ -70,6 +70,20 @@ claude_other(struct claude_line *l, const char *what, struct view kind)
     return name->failed;
 }
 
+static bool
+is_text(const struct buf *b, struct view text)
+{
+    return b->n == text.n && (!text.n || !memcmp(b->p, text.p, text.n));
+}
+
+/* Another process counts from zero. */
+static void
+forget_sums(struct turn_state *s)
+{
+    s->all = (struct turn_usage){ 0 };
+    s->cost_microusd = 0;
+}
+
 static int
 tell_session(struct claude_line *l, const struct fields *f)
 {
@@ -78,11 +92,11 @@ tell_session(struct claude_line *l, const struct fields *f)
     e.id = turn_text(f->session, &s->text[0]);
     e.model = turn_text(f->model, &s->text[1]);
     e.cwd = turn_text(f->cwd, &s->text[2]);
-    bool was_told = s->session.n == e.id.n && s->model.n == e.model.n &&
-                    (!e.id.n || !memcmp(s->session.p, e.id.p, e.id.n)) &&
-                    (!e.model.n || !memcmp(s->model.p, e.model.p, e.model.n));
-    if (was_told && e.id.n)
+    bool is_same = is_text(&s->session, e.id);
+    if (is_same && is_text(&s->model, e.model) && e.id.n)
         return 0;
+    if (!is_same && e.id.n)
+        forget_sums(s);
     buf_clear(&s->session);
     buf_clear(&s->model);
     buf_append(&s->session, e.id.p, e.id.n);
@@ -216,6 +230,25 @@ sum_of_models(struct view models, struct turn_usage *ret)
     return has_any && !in.failed;
 }
 
+/* Are these the first sums of another process? They are smaller than the last ones, or
+ * have grown by less than what the agent itself has used since. */
+static bool
+has_begun_anew(const struct turn_state *s, struct turn_usage own, struct turn_usage all)
+{
+    struct turn_usage before = s->all;
+    bool has_shrunk = false, is_short = false, is_wrong = false;
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
+        uint64_t now = *turn_usage_field(&all, i), was = *turn_usage_field(&before, i);
+        uint64_t least = *turn_usage_field(&own, i);
+        has_shrunk |= now < was;
+        if (least == TURN_UNKNOWN)
+            continue;
+        is_short |= now >= was && now - was < least;
+        is_wrong |= now < least; /* in another process it is no less so */
+    }
+    return has_shrunk || (is_short && !is_wrong);
+}
+
 /* What a running sum has grown by; one that has shrunk has begun anew. */
 static uint64_t
 step_of(uint64_t *before, uint64_t now)
@@ -227,26 +260,23 @@ step_of(uint64_t *before, uint64_t now)
 
 /* "usage" is the agent's own; where the models' sums are told they have its sub-agents'
  * too, and what was asked beside. */
-static struct turn_usage
-usage_of_done(struct turn_state *s, const struct fields *f)
+static void
+take_sums(struct turn_state *s, const struct fields *f, struct turn_event *e)
 {
-    struct turn_usage own = claude_usage(f->usage), all;
-    if (!sum_of_models(f->models, &all))
-        return own;
-    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
+    struct turn_usage all;
+    uint64_t cost = microusd(f->cost);
+    bool has_all = sum_of_models(f->models, &all);
+    e->usage = claude_usage(f->usage);
+    if (has_all && (cost < s->cost_microusd || has_begun_anew(s, e->usage, all)))
+        forget_sums(s);
+    if (cost != TURN_UNKNOWN)
+        e->cost_microusd = step_of(&s->cost_microusd, cost);
+    for (size_t i = 0; has_all && i < TURN_USAGE_FIELDS; i++) {
         uint64_t step = step_of(turn_usage_field(&s->all, i), *turn_usage_field(&all, i));
-        uint64_t *told = turn_usage_field(&own, i);
+        uint64_t *told = turn_usage_field(&e->usage, i);
         if (*told == TURN_UNKNOWN || step > *told)
             *told = step;
     }
-    return own;
-}
-
-static uint64_t
-cost_of_done(struct turn_state *s, const struct fields *f)
-{
-    uint64_t cost = microusd(f->cost);
-    return cost == TURN_UNKNOWN ? cost : step_of(&s->cost_microusd, cost);
 }
 
 static int
@@ -262,8 +292,7 @@ tell_done(struct claude_line *l, const struct fields *f)
     e.is_error = is_error;
     e.duration_ms = turn_u64(f->duration, TURN_UNKNOWN);
     e.turns = turn_u64(f->turns, TURN_UNKNOWN);
-    e.cost_microusd = cost_of_done(l->s, f);
-    e.usage = usage_of_done(l->s, f);
+    take_sums(l->s, f, &e);
     return claude_tell(l, &e);
 }
 

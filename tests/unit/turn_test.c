@@ -417,6 +417,45 @@ a_result_has_what_all_models_have_used_since_the_last(void **state)
                   "text id=a \"1\"\ndone name=success in=3 microusd=1000000\n");
 }
 
+#define BEGIN(id) "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"" id "\"}\n"
+
+/* As `claude -p` in a loop. */
+static void
+the_sums_of_another_session_begin_at_zero(void **state)
+{
+    (void)state;
+    assert_events(
+        BEGIN("S") SAY("a", "1") "\n" USED("5", BIG("5", "1") "," SMALL("5", "1"), "0.5")
+            BEGIN("S") SAY("b", "2") "\n" USED("6", BIG("11", "2") "," SMALL("5", "1"),
+                                               "0.75") BEGIN("T")
+                SAY("c", "3") "\n" USED("6", BIG("6", "2") "," SMALL("12", "3"), "0.8"),
+        "session id=S\ntext id=a \"1\"\n"
+        "done name=success in=10 out=2 made=0 read=0 microusd=500000\n"
+        "text id=b \"2\"\n"
+        "done name=success in=6 out=1 made=0 read=0 microusd=250000\n"
+        "session id=T\ntext id=c \"3\"\n"
+        "done name=success in=18 out=5 made=0 read=0 microusd=800000\n");
+}
+
+static void
+sums_that_grow_by_less_than_was_used_are_anothers(void **state)
+{
+    (void)state;
+    assert_events(
+        SAY("a", "1") "\n" USED("5", BIG("5", "1") "," SMALL("5", "1"), "0.5")
+            SAY("b", "2") "\n" USED("6", BIG("6", "2") "," SMALL("9", "1"), "0.75"),
+        "text id=a \"1\"\ndone name=success in=10 out=2 made=0 read=0 microusd=500000\n"
+        "text id=b \"2\"\ndone name=success in=15 out=3 made=0 read=0 "
+        "microusd=750000\n");
+    /* Sums that never have all of it say nothing about it. */
+    assert_events(
+        SAY("a", "1") "\n" USED("50", BIG("5", "1"), "0.5")
+            SAY("b", "2") "\n" USED("60", BIG("11", "2"), "0.75"),
+        "text id=a \"1\"\ndone name=success in=50 out=1 made=0 read=0 microusd=500000\n"
+        "text id=b \"2\"\ndone name=success in=60 out=1 made=0 read=0 "
+        "microusd=250000\n");
+}
+
 /* Such numbers would not outlive a reader that has 53 bits, or 63. */
 static void
 a_count_that_no_model_can_reach_is_not_told(void **state)
@@ -518,6 +557,8 @@ main(void)
         cmocka_unit_test(a_session_is_told_once_and_again_with_another_model),
         cmocka_unit_test(a_result_speaks_only_if_nothing_was_said),
         cmocka_unit_test(a_result_has_what_all_models_have_used_since_the_last),
+        cmocka_unit_test(the_sums_of_another_session_begin_at_zero),
+        cmocka_unit_test(sums_that_grow_by_less_than_was_used_are_anothers),
         cmocka_unit_test(a_count_that_no_model_can_reach_is_not_told),
         cmocka_unit_test(real_streams_are_the_same_however_they_are_cut),
         cmocka_unit_test(the_pieces_of_a_real_stream_are_its_messages),
