@@ -55,18 +55,26 @@ remember_call(struct turn_transcript *t, struct view id)
     return r < 0 ? r : buf_append(&t->calls, "", 1);
 }
 
+/* Where it stands; at the end: nowhere. */
+static size_t
+find_call(const struct turn_transcript *t, struct view id)
+{
+    for (size_t at = 0, n; at < t->calls.n; at += n + 1) {
+        n = strlen((const char *)t->calls.p + at);
+        if (n == id.n && !memcmp(t->calls.p + at, id.p, n))
+            return at;
+    }
+    return t->calls.n;
+}
+
 static void
 forget_call(struct turn_transcript *t, struct view id)
 {
-    for (size_t at = 0; at < t->calls.n;) {
-        size_t n = strlen((const char *)t->calls.p + at);
-        if (n == id.n && !memcmp(t->calls.p + at, id.p, n)) {
-            memmove(t->calls.p + at, t->calls.p + at + n + 1, t->calls.n - at - n - 1);
-            t->calls.n -= n + 1;
-            return;
-        }
-        at += n + 1;
-    }
+    size_t at = find_call(t, id), next = at + id.n + 1;
+    if (at == t->calls.n)
+        return;
+    memmove(t->calls.p + at, t->calls.p + next, t->calls.n - next);
+    t->calls.n -= id.n + 1;
 }
 
 /* -- the line at hand -- */
@@ -200,12 +208,16 @@ id_of(const struct turn_transcript *t, struct view id, struct buf *room)
     return view_of(room);
 }
 
+/* One that is told again before its result (a plan, each time a part of it is done) is
+ * one call, and has one result. */
 static int
 call(struct turn_transcript *t, const struct turn_event *e)
 {
     struct json *j = &t->json;
     AUTO(buf) room = { 0 };
     struct view id = id_of(t, e->id, &room);
+    if (find_call(t, id) < t->calls.n)
+        return 0;
     int r = turn_to(t, TRANSCRIPT_ASSISTANT, e);
     if (r < 0)
         return r;

@@ -234,6 +234,31 @@ a_call_without_a_result_is_closed_when_all_has_ended(void **state)
     }
 }
 
+static void
+a_call_that_is_told_again_is_one_and_has_one_result(void **state)
+{
+    (void)state;
+    struct book b;
+    for (int is_early = 0; is_early < 2; is_early++) {
+        open_book(&b, NULL);
+        call(&b, "item_3", "todo_list", "{\"items\":[1]}");
+        if (is_early)
+            assert_int_equal(turn_transcript_flush(b.t), 0);
+        call(&b, "item_3", "todo_list", "{\"items\":[2]}");
+        say(&b, TURN_TOOL_RESULT, "item_3", "[x] one");
+        call(&b, "item_3", "todo_list", "{}"); /* another one */
+        say(&b, TURN_TOOL_RESULT, "item_3", "[x] two");
+        end(&b, true);
+        assert_int_equal(b.count, 4);
+        assert_has(&b, 1,
+                   "\"content\":[{\"type\":\"tool_use\",\"id\":\"item_3\",\"name\":"
+                   "\"todo_list\",\"input\":{\"items\":[1]}}],");
+        assert_has(&b, 2, "\"content\":\"[x] one\"}]");
+        assert_has(&b, 4, "\"content\":\"[x] two\"}]");
+        close_book(&b);
+    }
+}
+
 /* Sums what stands behind a key in all lines. */
 static uint64_t
 sum(struct book *b, const char *key)
@@ -628,6 +653,7 @@ main(void)
         cmocka_unit_test(a_turn_is_a_line_as_the_seed_has_it),
         cmocka_unit_test(results_and_what_the_user_says_then_are_one_line),
         cmocka_unit_test(a_call_without_a_result_is_closed_when_all_has_ended),
+        cmocka_unit_test(a_call_that_is_told_again_is_one_and_has_one_result),
         cmocka_unit_test(the_streams_own_total_is_the_truth),
         cmocka_unit_test(what_is_not_told_is_not_made_up),
         cmocka_unit_test(a_sub_agents_lines_are_beside_the_chain_of_talk),
