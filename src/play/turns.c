@@ -122,6 +122,8 @@ play_turns_mask(struct redact *r, struct turn_event *e, struct play_turns_mask *
     if (!got)
         got = mask(r, &e->id, &room->id, false);
     if (!got)
+        got = mask(r, &e->message, &room->message, false);
+    if (!got)
         got = mask(r, &e->parent, &room->parent, false);
     if (!got)
         got = mask(r, &e->json, &room->json, true);
@@ -137,6 +139,7 @@ play_turns_mask_release(struct play_turns_mask *room)
 {
     buf_release(&room->text);
     buf_release(&room->id);
+    buf_release(&room->message);
     buf_release(&room->parent);
     buf_release(&room->json);
     buf_release(&room->name);

@@ -36,7 +36,7 @@ int play_turns_read(const char *path, const struct play_turns_options *opt,
 
 /* An event with its texts masked, which then lie in `room`; at first it is zeroed. */
 struct play_turns_mask {
-    struct buf text, id, parent, json, name, model, cwd;
+    struct buf text, id, message, parent, json, name, model, cwd;
 };
 
 int play_turns_mask(struct redact *r, struct turn_event *e, struct play_turns_mask *room);

@@ -18,7 +18,8 @@ static const char unmasked[] = "[left out: it could not be searched for secrets]
 void
 run_mask_release(struct run_mask *m)
 {
-    struct run_word *words[] = { &m->id, &m->parent, &m->name, &m->model, &m->cwd };
+    struct run_word *words[] = { &m->id,   &m->message, &m->parent,
+                                 &m->name, &m->model,   &m->cwd };
     buf_release(&m->text);
     buf_release(&m->json);
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -132,6 +133,7 @@ run_mask_event(struct run_mask *m, const struct turn_event *e)
     masked.text = is_cut ? mask_stump(m, e->text, &m->text) : mask(m, e->text, &m->text);
     masked.json = mask_json(m, e->json);
     masked.id = mask_word(m, e->id, &m->id);
+    masked.message = mask_word(m, e->message, &m->message);
     masked.parent = mask_word(m, e->parent, &m->parent);
     masked.name = mask_word(m, e->name, &m->name);
     masked.model = mask_word(m, e->model, &m->model);

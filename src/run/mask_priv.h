@@ -24,7 +24,7 @@ struct run_word {
 struct run_mask {
     struct redact *redact; /* borrowed */
     struct buf text, json;
-    struct run_word id, parent, name, model, cwd;
+    struct run_word id, message, parent, name, model, cwd;
 };
 
 void run_mask_release(struct run_mask *m);

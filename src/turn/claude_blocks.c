@@ -35,6 +35,7 @@ tell_call(struct claude_line *l, const struct block *b)
     struct turn_event e = turn_event(TURN_TOOL_CALL);
     e.id = turn_text(b->id, &l->s->text[1]);
     e.name = turn_text(b->name, &l->s->text[2]);
+    e.message = (struct view){ l->lane->message.p, l->lane->message.n };
     e.json = b->input;
     int r = e.id.n ? turn_call_open(l->s, e.id, e.name) : 0;
     return r < 0 ? r : claude_tell(l, &e);

@@ -68,7 +68,8 @@ struct turn_event {
     /* SESSION: the agent's session id. TEXT, THINKING, USAGE: of the message. TOOL_CALL,
      * TOOL_RESULT: of the call. DONE: the agent's session id, where there is a total. */
     struct view id;
-    struct view parent; /* the tool call in which it happens (of a sub-agent) */
+    struct view message; /* TOOL_CALL that is whole: in which it stands */
+    struct view parent;  /* the tool call in which it happens (of a sub-agent) */
     struct view name; /* TOOL_CALL, and TOOL_RESULT where it is known: the tool. DONE: how
                          ("success"). ARTIFACT: created, modified or deleted. OTHER: its
                          type ("system/status"). EXIT: the session's status. SESSION: the

@@ -182,6 +182,7 @@ tell_call(struct turn_history *h, const struct line *l, const struct call *c)
     struct turn_event e = turn_event(TURN_TOOL_CALL);
     e.id = turn_text(c->id, &h->s.text[0]);
     e.name = turn_text(c->name, &h->s.text[1]);
+    e.message = turn_text(l->id, &h->s.text[2]);
     e.json = c->args;
     return history_tell(h, &e);
 }

@@ -168,6 +168,7 @@ turn_line(const struct turn_event *e, const struct turn_stamp *at, struct buf *o
         json_str(j, e->is_user ? "user" : "assistant");
     }
     put_name(j, k.id, e->id);
+    put_name(j, "message", e->message);
     put_name(j, "parent", e->parent);
     put_name(j, k.name, e->name);
     put_name(j, "model", e->model);
@@ -195,8 +196,8 @@ turn_line(const struct turn_event *e, const struct turn_stamp *at, struct buf *o
 struct raw {
     struct view ts_ns, t_ms, iteration, type;
     struct view role, is_error, interrupted, encoding;
-    struct view id, parent, name, model, cwd, signal, text;
-    struct view id_64, parent_64, name_64, model_64, cwd_64, signal_64;
+    struct view id, message, parent, name, model, cwd, signal, text;
+    struct view id_64, message_64, parent_64, name_64, model_64, cwd_64, signal_64;
     struct view json, json_text, json_64;
     struct view exit_code, duration_ms, turns, cost_microusd, usage, total, is_final;
     struct view from;
@@ -293,6 +294,8 @@ find(struct view line, const struct keys *k, struct raw *r)
         { "encoding", &r->encoding },
         { k->id, &r->id },
         { id_64, &r->id_64 },
+        { "message", &r->message },
+        { "message_base64", &r->message_64 },
         { "parent", &r->parent },
         { "parent_base64", &r->parent_64 },
         { k->name, &r->name },
@@ -330,6 +333,7 @@ event_of(enum turn_type type, const struct raw *r, struct buf *texts)
     e.is_final = turn_is_true(r->is_final);
     e.from = turn_u64(r->from, TURN_UNKNOWN);
     e.id = take_name(r->id, r->id_64, texts);
+    e.message = take_name(r->message, r->message_64, texts);
     e.parent = take_name(r->parent, r->parent_64, texts);
     e.name = take_name(r->name, r->name_64, texts);
     e.model = take_name(r->model, r->model_64, texts);

@@ -98,6 +98,7 @@ tool(struct turn_state *s, const struct line *l, const struct turn_sink *to)
     struct turn_event e = turn_event(TURN_TOOL_CALL);
     e.id = turn_text(l->call.n ? l->call : l->id, &s->text[0]);
     e.name = turn_text(l->tool, &s->text[1]);
+    e.message = turn_text(l->message, &s->text[3]);
     e.json = input;
     int r = turn_call_close(s, e.id, NULL) ? 0 : turn_tell(s, to, &e);
     if (r < 0)
@@ -105,7 +106,7 @@ tool(struct turn_state *s, const struct line *l, const struct turn_sink *to)
     if (!turn_is(status, "completed") && !turn_is(status, "error"))
         return turn_call_open(s, e.id, e.name);
     e.type = TURN_TOOL_RESULT;
-    e.json = (struct view){ 0 };
+    e.message = e.json = (struct view){ 0 };
     e.exit_code = exit_code_of(metadata);
     e.is_error = turn_is(status, "error") || e.exit_code > 0;
     e.text = turn_text(turn_is(status, "error") ? error : output, &s->text[2]);

@@ -90,6 +90,7 @@ tell_said(struct turn_reply *r, const struct turn_block *b, bool was_cut_off)
     e.was_cut_off = was_cut_off;
     if (b->type == TURN_TOOL_CALL) {
         e.id = turn_view_of(&b->id);
+        e.message = turn_view_of(&r->id);
         e.name = turn_view_of(&b->name);
         e.json = turn_view_of(&b->said);
         return turn_reply_tell(r, &e);

@@ -18,6 +18,7 @@ check_same(const struct turn_event *a, const struct turn_event *b)
     CHECK(a->type == b->type && a->is_user == b->is_user && a->is_error == b->is_error);
     CHECK(a->was_cut_off == b->was_cut_off && !a->is_partial && !b->is_partial);
     CHECK(is_same(a->id, b->id) && is_same(a->parent, b->parent));
+    CHECK(is_same(a->message, b->message));
     CHECK(is_same(a->name, b->name) && is_same(a->text, b->text));
     CHECK(is_same(a->json, b->json) && is_same(a->model, b->model));
     CHECK(is_same(a->cwd, b->cwd) && is_same(a->signal, b->signal));

@@ -30,6 +30,7 @@ turn_kit_write(void *ctx, const struct turn_event *e)
     buf_puts(out, e->is_error ? " failed" : "");
     buf_puts(out, e->was_cut_off ? " cut off" : "");
     put_view(out, "id", e->id);
+    put_view(out, "message", e->message);
     put_view(out, "parent", e->parent);
     put_view(out, "name", e->name);
     put_view(out, "model", e->model);

@@ -59,7 +59,7 @@ note_talk(void *ctx, const struct turn_event *e)
     if (e->is_partial || e->was_cut_off || turn_role_of(e) == TURN_NOBODY || e->is_user)
         return 0;
     if (!t->with_ids)
-        one.id = (struct view){ 0 };
+        one.id = one.message = (struct view){ 0 };
     return turn_kit_write(&t->text, &one);
 }
 

@@ -28,7 +28,7 @@
 #define RESULT                                                                          \
     ",\"status\":\"success\",\"result\":[{\"functionResponse\":{\"id\":\"t\",\"name\":" \
     "\"ls\",\"response\":{\"output\":\"a\\nb\"}}}]"
-#define CALL_SHOWN "tool_call id=t name=ls json={\"d\":1}\n"
+#define CALL_SHOWN "tool_call id=t message=2 name=ls json={\"d\":1}\n"
 
 static void
 assert_lines(const char *lines, const char *want)
@@ -170,9 +170,9 @@ content_may_be_parts_and_results_of_any_kind(void **state)
         "{\"name\":\"x\",\"args\":{\"a\":1},\"status\":\"cancelled\",\"result\":[]},"
         "{\"name\":\"y\"}]}\n",
         "text user id=1 \"ab\"\ntext user id=2 \"d\"\nwarning \"e\"\nerror \"f\"\n"
-        "other name=session\ntool_call name=x json={}\n"
-        "tool_result failed name=x \"h\"\ntool_call name=x json={\"a\":1}\n"
-        "tool_result failed name=x \"[]\"\ntool_call name=y\n");
+        "other name=session\ntool_call message=6 name=x json={}\n"
+        "tool_result failed name=x \"h\"\ntool_call message=6 name=x json={\"a\":1}\n"
+        "tool_result failed name=x \"[]\"\ntool_call message=6 name=y\n");
 }
 
 /* Each looked up among all before it. */

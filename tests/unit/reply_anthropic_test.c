@@ -81,15 +81,16 @@ static void
 a_call_begins_gets_its_arguments_and_is_whole(void **state)
 {
     (void)state;
-    check(START BLOCK("0", "{'type':'tool_use','id':'t1','name':'Bash','input':{}}")
-              JSON("0", "") JSON("0", "{\\\"command") JSON("0", "\\\": \\\"ls\\\"}")
-                  STOP("0") END("tool_use", "9"),
-          START_SHOWN
-          "tool_call partial id=t1 name=Bash\n"
-          "tool_call partial id=t1 json={\"command\n"
-          "tool_call partial id=t1 json=\": \"ls\"}\n"
-          "tool_call id=t1 name=Bash json={\"command\": \"ls\"}\n" END_SHOWN("9")
-              FACTS("tool_use", "9"));
+    check(
+        START BLOCK("0", "{'type':'tool_use','id':'t1','name':'Bash','input':{}}")
+            JSON("0", "") JSON("0", "{\\\"command") JSON("0", "\\\": \\\"ls\\\"}")
+                STOP("0") END("tool_use", "9"),
+        START_SHOWN
+        "tool_call partial id=t1 name=Bash\n"
+        "tool_call partial id=t1 json={\"command\n"
+        "tool_call partial id=t1 json=\": \"ls\"}\n"
+        "tool_call id=t1 message=msg_1 name=Bash json={\"command\": \"ls\"}\n" END_SHOWN(
+            "9") FACTS("tool_use", "9"));
 }
 
 static void
@@ -99,14 +100,15 @@ a_call_without_arguments_has_an_empty_object(void **state)
     check(START BLOCK("0", "{'type':'tool_use','id':'t1','name':'Now','input':{ }}")
               STOP("0") END("tool_use", "9"),
           START_SHOWN "tool_call partial id=t1 name=Now\n"
-                      "tool_call id=t1 name=Now json={}\n" END_SHOWN("9")
+                      "tool_call id=t1 message=msg_1 name=Now json={}\n" END_SHOWN("9")
                           FACTS("tool_use", "9"));
     check(START BLOCK("0", "{'type':'tool_use','id':'t1','name':'Now','input':{'a':1}}")
               STOP("0") END("tool_use", "9"),
-          START_SHOWN "tool_call partial id=t1 name=Now\n"
-                      "tool_call partial id=t1 json={\"a\":1}\n"
-                      "tool_call id=t1 name=Now json={\"a\":1}\n" END_SHOWN("9")
-                          FACTS("tool_use", "9"));
+          START_SHOWN
+          "tool_call partial id=t1 name=Now\n"
+          "tool_call partial id=t1 json={\"a\":1}\n"
+          "tool_call id=t1 message=msg_1 name=Now json={\"a\":1}\n" END_SHOWN("9")
+              FACTS("tool_use", "9"));
 }
 
 static void
@@ -115,10 +117,11 @@ arguments_that_are_no_json_are_handed_out_as_they_are(void **state)
     (void)state;
     check(START BLOCK("0", "{'type':'tool_use','id':'t1','name':'Bash','input':{}}")
               JSON("0", "{oops") STOP("0") END("max_tokens", "9"),
-          START_SHOWN "tool_call partial id=t1 name=Bash\n"
-                      "tool_call partial id=t1 json={oops\n"
-                      "tool_call id=t1 name=Bash json={oops\n" END_SHOWN("9")
-                          FACTS("max_tokens", "9"));
+          START_SHOWN
+          "tool_call partial id=t1 name=Bash\n"
+          "tool_call partial id=t1 json={oops\n"
+          "tool_call id=t1 message=msg_1 name=Bash json={oops\n" END_SHOWN("9")
+              FACTS("max_tokens", "9"));
 }
 
 static void
@@ -136,10 +139,10 @@ what_the_api_calls_itself_has_its_result(void **state)
                           END("end_turn", "9"),
           START_SHOWN "tool_call partial id=s1 name=web_search\n"
                       "tool_call partial id=s1 json={}\n"
-                      "tool_call id=s1 name=web_search json={}\n"
+                      "tool_call id=s1 message=msg_1 name=web_search json={}\n"
                       "tool_result id=s1 \"[{\"url\":\"u\"}]\"\n"
                       "tool_call partial id=m1 name=srv.echo\n"
-                      "tool_call id=m1 name=srv.echo json={}\n"
+                      "tool_call id=m1 message=msg_1 name=srv.echo json={}\n"
                       "tool_result failed id=m1 \"no\"\n" END_SHOWN("9")
                           FACTS("end_turn", "9"));
 }
@@ -174,11 +177,11 @@ blocks_may_go_on_between_each_other(void **state)
                       "text partial id=msg_1 \"a\"\n"
                       "tool_call partial id=t1 json=[1\n"
                       "tool_call partial id=t2 json=]\n"
-                      "tool_call id=t2 name=B json=[2]\n"
+                      "tool_call id=t2 message=msg_1 name=B json=[2]\n"
                       "text partial id=msg_1 \"b\"\n"
                       "tool_call partial id=t1 json=]\n"
                       "text id=msg_1 \"ab\"\n"
-                      "tool_call id=t1 name=A json=[1]\n" END_SHOWN("5")
+                      "tool_call id=t1 message=msg_1 name=A json=[1]\n" END_SHOWN("5")
                           FACTS("tool_use", "5"));
 }
 
@@ -275,7 +278,8 @@ what_was_never_whole_is_cut_off(void **state)
                       "tool_call partial id=t1 name=Bash\n"
                       "tool_call partial id=t1 json={\"a\n"
                       "text cut off id=msg_1 \"Hel\"\n"
-                      "tool_call cut off id=t1 name=Bash json={\"a\n" LEAST "\n");
+                      "tool_call cut off id=t1 message=msg_1 name=Bash json={\"a\n" LEAST
+                      "\n");
     /* A block that begins where another stands ends that. */
     check(START OPEN_TEXT("0") TEXT("0", "a") OPEN_TEXT("0") TEXT("0", "b") STOP("0"),
           START_SHOWN "text partial id=msg_1 \"a\"\n"
@@ -437,8 +441,8 @@ a_message_in_one_piece_has_no_pieces(void **state)
         "usage id=msg_1 model=m in=3 out=4\n"
         "thinking id=msg_1 json={\"signature\":\"S\"} \"Hm.\"\n"
         "text id=msg_1 \"Hi\n\"\n"
-        "tool_call id=t1 name=Bash json={\"command\":\"ls\"}\n"
-        "tool_call id=t2 name=Now json={}\n"
+        "tool_call id=t1 message=msg_1 name=Bash json={\"command\":\"ls\"}\n"
+        "tool_call id=t2 message=msg_1 name=Now json={}\n"
         "final usage id=msg_1 model=m in=3 out=4\n"
         "= anthropic id=msg_1 model=m stop=tool_use in=3 out=4 final whole\n");
 }

@@ -95,8 +95,8 @@ calls_are_told_apart_by_their_index(void **state)
           "tool_call partial id=t2 json={\n"
           "tool_call partial id=t1 json=\":1}\n"
           "tool_call partial id=t2 json=}\n"
-          "tool_call id=t1 name=A json={\"a\":1}\n"
-          "tool_call id=t2 name=B json={}\n" USAGE_SHOWN FACTS("tool_calls"));
+          "tool_call id=t1 message=c1 name=A json={\"a\":1}\n"
+          "tool_call id=t2 message=c1 name=B json={}\n" USAGE_SHOWN FACTS("tool_calls"));
 }
 
 static void
@@ -111,8 +111,9 @@ calls_of_other_servers_are_understood(void **state)
           "tool_call partial id=t1 json={}\n"
           "tool_call partial id=t2 name=B\n"
           "tool_call partial id=t2 json={\"b\":[1]}\n"
-          "tool_call id=t1 name=A json={}\n"
-          "tool_call id=t2 name=B json={\"b\":[1]}\n" USAGE_SHOWN FACTS("tool_calls"));
+          "tool_call id=t1 message=c1 name=A json={}\n"
+          "tool_call id=t2 message=c1 name=B json={\"b\":[1]}\n" USAGE_SHOWN FACTS(
+              "tool_calls"));
     check(CALLS("{'function':{'name':'A','arguments':'['}}")
               CALLS("{'function':{'arguments':']'}}")
                   CALLS("{'function':{'name':'B','arguments':'{}'}}")
@@ -125,16 +126,16 @@ calls_of_other_servers_are_understood(void **state)
           "tool_call partial json={}\n"
           "tool_call partial id=t3 name=C\n"
           "tool_call partial id=t3 json=3\n"
-          "tool_call name=A json=[]\n"
-          "tool_call name=B json={}\n"
-          "tool_call id=t3 name=C json=3\n" USAGE_SHOWN FACTS("stop"));
+          "tool_call message=c1 name=A json=[]\n"
+          "tool_call message=c1 name=B json={}\n"
+          "tool_call id=t3 message=c1 name=C json=3\n" USAGE_SHOWN FACTS("stop"));
     check(CALLS("{'index':2,'function':{'arguments':'{'}}")
               CALLS("{'index':2,'id':'t1','function':{'name':'A','arguments':'}'}}")
                   STOP("stop") USAGE DONE,
           "tool_call partial\n"
           "tool_call partial json={\n"
           "tool_call partial id=t1 json=}\n"
-          "tool_call id=t1 name=A json={}\n" USAGE_SHOWN FACTS("stop"));
+          "tool_call id=t1 message=c1 name=A json={}\n" USAGE_SHOWN FACTS("stop"));
 }
 
 static void
@@ -315,7 +316,7 @@ what_breaks_off_is_cut_off(void **state)
           "thinking id=c1 \"Hm\"\n"
           "tool_call partial id=t1 name=A\n"
           "tool_call partial id=t1 json={\n"
-          "tool_call cut off id=t1 name=A json={\n" NO_COUNT CUT);
+          "tool_call cut off id=t1 message=c1 name=A json={\n" NO_COUNT CUT);
     check(DELTA("{'content':'a'}"),
           "text partial id=c1 \"a\"\ntext cut off id=c1 \"a\"\n" NO_COUNT CUT);
 }
@@ -356,8 +357,8 @@ a_completion_in_one_piece_has_no_pieces(void **state)
         "}",
         "thinking id=c1 \"Hm\"\n"
         "text id=c1 \"Hi\"\n"
-        "tool_call id=t1 name=A json={}\n"
-        "tool_call id=t2 name=B json=oops\n"
+        "tool_call id=t1 message=c1 name=A json={}\n"
+        "tool_call id=t2 message=c1 name=B json=oops\n"
         "final usage id=c1 model=gpt-x in=10 out=2\n"
         "= openai-chat id=c1 model=gpt-x stop=tool_calls in=10 out=2 final whole\n");
     AUTO(buf) out = { 0 };
@@ -462,8 +463,9 @@ a_response_tells_its_calls(void **state)
         "tool_call partial id=t1 json={\n"
         "tool_call partial id=t2 json=ls -l\n"
         "tool_call partial id=t1 json=}\n"
-        "tool_call id=t1 name=A json={}\n"
-        "tool_call id=t2 name=B json=ls -l\n" ENDED_SHOWN R_FACTS("completed"));
+        "tool_call id=t1 message=r1 name=A json={}\n"
+        "tool_call id=t2 message=r1 name=B json=ls -l\n" ENDED_SHOWN R_FACTS(
+            "completed"));
 }
 
 static void
@@ -479,10 +481,10 @@ a_call_may_come_with_its_item_alone(void **state)
                     ENDED("completed", ""),
         "tool_call partial id=t1 name=A\n"
         "tool_call partial id=t1 json={}\n"
-        "tool_call id=t1 name=A json={}\n"
+        "tool_call id=t1 message=r1 name=A json={}\n"
         "tool_call partial id=t2 name=B\n"
         "tool_call partial id=t2 json=[]\n"
-        "tool_call id=t2 name=B json=[]\n" ENDED_SHOWN R_FACTS("completed"));
+        "tool_call id=t2 message=r1 name=B json=[]\n" ENDED_SHOWN R_FACTS("completed"));
 }
 
 static void
@@ -569,12 +571,13 @@ what_the_api_calls_itself_has_its_result(void **state)
         "tool_call partial id=w "
         "json={\"type\":\"web_search_call\",\"id\":\"w\",\"status\":"
         "\"completed\"}\n"
-        "tool_call id=w name=web_search_call json={\"type\":\"web_search_call\",\"id\":"
+        "tool_call id=w message=r1 name=web_search_call "
+        "json={\"type\":\"web_search_call\",\"id\":"
         "\"w\",\"status\":\"completed\"}\n"
         "tool_result id=w \"completed\"\n"
         "tool_call partial id=m name=srv.echo\n"
         "tool_call partial id=m json={}\n"
-        "tool_call id=m name=srv.echo json={}\n"
+        "tool_call id=m message=r1 name=srv.echo json={}\n"
         "tool_result id=m \"hi\"\n" ENDED_SHOWN R_FACTS("completed"));
 }
 
@@ -638,7 +641,7 @@ a_response_in_one_piece_has_no_pieces(void **state)
         "thinking id=r1 \"So\"\n"
         "text id=r1 \"Hi\"\n"
         "text id=r1 \"No\"\n"
-        "tool_call id=t1 name=A json={}\n"
+        "tool_call id=t1 message=r1 name=A json={}\n"
         "final usage id=r1 model=gpt-y in=9 out=4\n"
         "= openai-responses id=r1 model=gpt-y stop=completed in=9 out=4 final whole\n");
     reply_kit_check_body(

@@ -43,6 +43,7 @@ see(void *ctx, const struct turn_event *e)
     (void)buf_puts(out, e->is_user ? " user" : "");
     (void)buf_puts(out, e->is_error ? " failed" : "");
     put(out, "id", e->id);
+    put(out, "message", e->message);
     put(out, "name", e->name);
     put(out, "text", e->text);
     put(out, "json", e->json);
@@ -344,7 +345,7 @@ steps_of_opencode(void **unused)
         "\"reasoning\":0,\"cache\":{\"read\":0,\"write\":0}}}}\n",
         "session id=ses_1\n"
         "thinking id=m1 text=hm\n"
-        "tool_call id=c1 name=bash json={\"command\":\"ls\"}\n"
+        "tool_call id=c1 message=m1 name=bash json={\"command\":\"ls\"}\n"
         "tool_result failed id=c1 name=bash text=a\n exit=1\n"
         "usage id=m1 in=10 out=2 wrote=4 read=3\n"
         "text id=m2 text=done\n"

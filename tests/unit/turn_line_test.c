@@ -41,6 +41,7 @@ same(const struct turn_event *a, const struct turn_event *b)
     assert_int_equal(a->is_error, b->is_error);
     assert_int_equal(a->was_cut_off, b->was_cut_off);
     same_text(a->id, b->id);
+    same_text(a->message, b->message);
     same_text(a->parent, b->parent);
     same_text(a->name, b->name);
     same_text(a->text, b->text);
@@ -106,7 +107,7 @@ full(enum turn_type type, struct view text)
 {
     struct turn_event e = turn_event(type);
     e.is_user = e.is_error = e.was_cut_off = e.is_final = true;
-    e.id = e.parent = e.name = e.text = e.model = e.cwd = e.signal = text;
+    e.id = e.message = e.parent = e.name = e.text = e.model = e.cwd = e.signal = text;
     e.json = V("{\"a\":[1,2.5e-07,\"x y\",null]}");
     e.usage = (struct turn_usage){ 1, 0, UINT64_MAX - 1, 4 };
     e.total = (struct turn_usage){ 9, UINT64_MAX, 0, 3 };
@@ -158,8 +159,10 @@ arguments_are_json_where_they_can_be(void **state)
     (void)state;
     struct turn_event e = turn_event(TURN_TOOL_CALL);
     e.name = V("T");
+    e.message = V("m");
     e.json = V("{\"a\":1}");
-    writes(&e, "\"tool_call\",\"name\":\"T\",\"input\":{\"a\":1}}\n");
+    writes(&e, "\"tool_call\",\"message\":\"m\",\"name\":\"T\",\"input\":{\"a\":1}}\n");
+    e.message = V("");
     e.json = V("{\"a\":1");
     writes(&e, "\"tool_call\",\"name\":\"T\",\"input_text\":\"{\\\"a\\\":1\"}\n");
     e.json = V("[007]");

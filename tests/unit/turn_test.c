@@ -343,8 +343,8 @@ thinking_calls_and_results_are_told(void **state)
         "\"is_error\":true,\"content\":\"Exit code 7\\nno\"},{\"type\":\"text\","
         "\"text\":\"stop\"}]}}\n",
         "thinking id=m parent=P \"hm\"\nthinking id=m parent=P \"(redacted)\"\n"
-        "tool_call id=t parent=P name=Bash json={\"a\": [1]}\n"
-        "tool_call id=u parent=P name=web_search json={}\n"
+        "tool_call id=t message=m parent=P name=Bash json={\"a\": [1]}\n"
+        "tool_call id=u message=m parent=P name=web_search json={}\n"
         "other name=assistant/hologram json={\"type\":\"assistant\","
         "\"parent_tool_use_id\":\"P\",\"message\":{\"id\":\"m\","
         "\"content\":[{\"type\":\"thinking\",\"thinking\":\"hm\"},{\"type\":"
