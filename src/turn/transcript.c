@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "turn/compact.h"
+#include "turn/tell_priv.h"
 #include "turn/transcript_priv.h"
 
 enum {
@@ -24,19 +25,6 @@ static struct view
 view_of(const struct buf *b)
 {
     return (struct view){ b->p, b->n };
-}
-
-static bool
-is_same(struct view a, const struct buf *b)
-{
-    return a.n == b->n && (!a.n || !memcmp(a.p, b->p, a.n));
-}
-
-static int
-keep(struct buf *kept, struct view told)
-{
-    buf_clear(kept);
-    return buf_append(kept, told.p, told.n);
 }
 
 /* -- calls that wait for their results -- */
@@ -79,11 +67,13 @@ forget_call(struct turn_transcript *t, struct view id)
 
 /* -- the line at hand -- */
 
+/* m: an assistant's message. */
 static int
-begin(struct turn_transcript *t, enum transcript_open open, struct view side)
+begin(struct turn_transcript *t, enum transcript_open open, struct transcript_message *m,
+      struct view side)
 {
-    bool goes_on = t->goes_on && open == TRANSCRIPT_ASSISTANT && is_same(side, &t->side);
     t->open = open;
+    t->m = m;
     t->ts_ns = t->now_ns;
     t->opt.uuid(t->opt.ctx, t->last, t->uuid);
     t->is_known = t->opt.known && t->opt.known(t->opt.ctx, t->uuid, &t->known);
@@ -91,13 +81,8 @@ begin(struct turn_transcript *t, enum transcript_open open, struct view side)
     t->content.ceiling = SIZE_MAX; /* one event's, and CONTENT_MAX */
     t->json = (struct json){ .out = &t->content };
     t->blocks = 0;
-    t->has_call = t->was_cut_off = t->is_early = t->goes_on = false;
-    if (goes_on)
-        return 0;
-    buf_clear(&t->id);
-    t->usage = TURN_NO_USAGE;
-    t->is_final = false;
-    return keep(&t->side, side);
+    t->is_early = false;
+    return transcript_keep(&t->side, side);
 }
 
 /* One more thing in its content. */
@@ -109,33 +94,24 @@ open_block(struct turn_transcript *t, const char *type)
     json_key(&t->json, "type"), json_str(&t->json, type);
 }
 
-/* A line of that kind, to which the event belongs. */
+/* A line of that kind, to which the event belongs; m: the assistant's message. */
 static int
-turn_to(struct turn_transcript *t, enum transcript_open open, const struct turn_event *e)
+turn_to(struct turn_transcript *t, enum transcript_open open,
+        struct transcript_message *m, const struct turn_event *e)
 {
-    bool fits = t->open == open && is_same(e->parent, &t->side) &&
+    bool fits = t->open == open && t->m == m && transcript_is_same(e->parent, &t->side) &&
                 t->content.n < CONTENT_MAX;
     int r = fits ? 0 : transcript_put(t);
     t->ts_ns = t->now_ns;
-    return r < 0 || fits ? r : begin(t, open, e->parent);
+    return r < 0 || fits ? r : begin(t, open, m, e->parent);
 }
 
-/* … of the message, where its id is told. */
 static int
-turn_to_message(struct turn_transcript *t, const struct turn_event *e)
+turn_to_message(struct turn_transcript *t, struct view id, const struct turn_event *e)
 {
-    int r = 0;
-    if (t->id.n && e->id.n && !is_same(e->id, &t->id)) {
-        t->goes_on = false;
-        r = t->open == TRANSCRIPT_ASSISTANT ? transcript_put(t) : 0;
-    }
-    if (!r)
-        r = turn_to(t, TRANSCRIPT_ASSISTANT, e);
-    if (r < 0 || t->id.n || !e->id.n)
-        return r;
-    if (is_same(e->id, &t->early))
-        t->usage = t->early_usage;
-    return keep(&t->id, e->id);
+    struct transcript_message *m;
+    int r = transcript_message_of(t, id, e->parent, &m);
+    return r < 0 ? r : turn_to(t, TRANSCRIPT_ASSISTANT, m, e);
 }
 
 /* -- what is said -- */
@@ -145,7 +121,7 @@ say(struct turn_transcript *t, const struct turn_event *e)
 {
     struct json *j = &t->json;
     bool is_thought = e->type == TURN_THINKING;
-    int r = turn_to_message(t, e);
+    int r = turn_to_message(t, e->id, e);
     if (r < 0)
         return r;
     open_block(t, is_thought ? "thinking" : "text");
@@ -153,7 +129,7 @@ say(struct turn_transcript *t, const struct turn_event *e)
     if (is_thought)
         json_key(j, "signature"), json_str(j, "");
     json_close(j, '}');
-    t->was_cut_off = e->was_cut_off;
+    t->m->was_cut_off = e->was_cut_off;
     return t->content.failed;
 }
 
@@ -162,7 +138,7 @@ static int
 ask(struct turn_transcript *t, const struct turn_event *e)
 {
     struct json *j = &t->json;
-    if (t->open == TRANSCRIPT_USER && is_same(e->parent, &t->side)) {
+    if (t->open == TRANSCRIPT_USER && transcript_is_same(e->parent, &t->side)) {
         open_block(t, "text");
         json_key(j, "text"), json_bytes(j, e->text);
         json_close(j, '}');
@@ -171,7 +147,7 @@ ask(struct turn_transcript *t, const struct turn_event *e)
     }
     int r = transcript_put(t);
     if (!r)
-        r = begin(t, TRANSCRIPT_NONE, e->parent);
+        r = begin(t, TRANSCRIPT_NONE, NULL, e->parent);
     return r < 0 ? r : transcript_put_text(t, e->text);
 }
 
@@ -218,7 +194,7 @@ call(struct turn_transcript *t, const struct turn_event *e)
     struct view id = id_of(t, e->id, &room);
     if (find_call(t, id) < t->calls.n)
         return 0;
-    int r = turn_to(t, TRANSCRIPT_ASSISTANT, e);
+    int r = turn_to_message(t, e->message, e);
     if (r < 0)
         return r;
     open_block(t, "tool_use");
@@ -226,7 +202,7 @@ call(struct turn_transcript *t, const struct turn_event *e)
     json_key(j, "name"), json_bytes(j, e->name);
     put_input(t, e->json);
     json_close(j, '}');
-    t->has_call = true;
+    t->m->has_call = true;
     return t->content.failed ? t->content.failed : remember_call(t, id);
 }
 
@@ -248,7 +224,7 @@ answer(struct turn_transcript *t, const struct turn_event *e)
 {
     AUTO(buf) room = { 0 };
     struct view id = e->id;
-    int r = turn_to(t, TRANSCRIPT_USER, e);
+    int r = turn_to(t, TRANSCRIPT_USER, NULL, e);
     if (!r && !id.n && t->calls.n)
         r = buf_puts(&room, (const char *)t->calls.p);
     if (r < 0)
@@ -261,88 +237,87 @@ answer(struct turn_transcript *t, const struct turn_event *e)
 
 /* -- what it took -- */
 
-/* The larger value wins. */
-static void
-raise(struct turn_usage *usage, struct turn_usage told)
-{
-    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
-        uint64_t now = *turn_usage_field(&told, i), *before = turn_usage_field(usage, i);
-        if (now != TURN_UNKNOWN && (*before == TURN_UNKNOWN || now > *before))
-            *before = now;
-    }
-}
-
-/* Of the line at hand, or of one that came before its time: then what is new is told by
- * another one. */
-static int
-count_here(struct turn_transcript *t, const struct turn_event *e)
-{
-    struct turn_usage all = t->usage;
-    raise(&all, e->usage);
-    bool is_new = memcmp(&all, &t->usage, sizeof(all)) != 0;
-    int r = is_new && t->goes_on ? begin(t, TRANSCRIPT_ASSISTANT, e->parent) : 0;
-    t->usage = all;
-    t->is_final |= e->is_final;
-    return r < 0 || t->id.n || !e->id.n ? r : keep(&t->id, e->id);
-}
-
+/* Of the line at hand; of one that was put, then what is new is another line of it; or
+ * of a message that says nothing, or not yet. */
 static int
 count(struct turn_transcript *t, const struct turn_event *e)
 {
-    bool is_here = (t->open == TRANSCRIPT_ASSISTANT || t->goes_on) &&
-                   is_same(e->parent, &t->side) &&
-                   (!e->id.n || !t->id.n || is_same(e->id, &t->id));
-    if (is_here)
-        return count_here(t, e);
-    if (!is_same(e->id, &t->early))
-        t->early_usage = TURN_NO_USAGE;
-    raise(&t->early_usage, e->usage);
-    return keep(&t->early, e->id);
+    struct transcript_message *m;
+    int r = transcript_message_of(t, e->id, e->parent, &m);
+    if (!r && e->model.n)
+        r = transcript_keep(&m->model, e->model);
+    if (r < 0)
+        return r;
+    turn_usage_raise(&m->usage, e->usage);
+    m->is_final |= e->is_final;
+    struct turn_usage told = m->told;
+    bool is_due = (m->is_written || e->is_final) && turn_usage_raise(&told, m->usage) &&
+                  transcript_message_can_tell(m, &m->usage);
+    bool is_at_hand = t->open == TRANSCRIPT_ASSISTANT && t->m == m;
+    if (is_at_hand || !is_due)
+        return 0;
+    r = transcript_put(t);
+    return r < 0 ? r : begin(t, TRANSCRIPT_ASSISTANT, m, e->parent);
 }
 
-/* Adds what the lines have not told yet, to what the message of this line has: readers
- * take the largest of its lines. True: there was something. */
+/* What the events have told and the lines have not. False: nothing. */
 static bool
-add_rest(struct turn_transcript *t, struct view id, struct turn_usage *usage)
+rest_of(const struct turn_transcript *t, struct turn_usage told, struct turn_usage *ret)
 {
     struct turn_usage truth = turn_totals_usage(&t->truth);
-    struct turn_usage told = turn_totals_usage(&t->told);
-    struct turn_usage before = turn_totals_of(&t->told, id);
     bool has_some = false;
+    *ret = (struct turn_usage){ 0 };
     for (size_t i = 0; t->truth.is_known && i < TURN_USAGE_FIELDS; i++) {
         uint64_t all = *turn_usage_field(&truth, i), so_far = *turn_usage_field(&told, i);
-        so_far = so_far == TURN_UNKNOWN ? 0 : so_far;
         if (all == TURN_UNKNOWN || all <= so_far)
             continue;
-        uint64_t *own = turn_usage_field(usage, i), least = *turn_usage_field(&before, i);
-        *own = (*own == TURN_UNKNOWN || *own < least ? least : *own) + (all - so_far);
+        *turn_usage_field(ret, i) = all - so_far;
         has_some = true;
     }
     return has_some;
 }
 
-/* The total is known: the line at hand has what was not told of any other. */
+/* … is told by the message at hand, if another line of it would count. */
+static bool
+tell_rest_of(struct turn_transcript *t, struct turn_usage *rest)
+{
+    struct transcript_message *m = t->m;
+    if (!m || m->side.n)
+        return false;
+    struct turn_usage all = t->open ? transcript_message_usage(m) : m->told;
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
+        if (*turn_usage_field(rest, i))
+            transcript_plus(turn_usage_field(&all, i), *turn_usage_field(rest, i));
+    if (!transcript_message_can_tell(m, &all))
+        return false;
+    m->usage = all;
+    return true;
+}
+
+/* The total is known. What no message has told, the one at hand tells, or a line that is
+ * nothing else. */
 static int
 settle(struct turn_transcript *t)
 {
+    struct turn_usage told = t->told, rest;
     bool is_open = t->open == TRANSCRIPT_ASSISTANT;
-    bool has_message = is_open || (t->goes_on && !t->side.n);
-    struct turn_event own = turn_event(TURN_USAGE);
-    struct turn_usage usage = has_message ? t->usage : TURN_NO_USAGE;
-    int r = has_message ? transcript_name(t) : 0;
-    if (!r && has_message) {
-        own.id = view_of(&t->id);
-        own.usage = usage;
-        r = turn_totals_add(&t->told, &own);
+    if (is_open) {
+        struct turn_usage had = t->m->told;
+        transcript_told(&told, &had, transcript_message_usage(t->m));
     }
-    if (r < 0 || !add_rest(t, own.id, &usage))
+    if (!rest_of(t, told, &rest))
+        return 0;
+    struct transcript_message *m = t->m;
+    if (tell_rest_of(t, &rest))
+        return is_open ? 0 : begin(t, TRANSCRIPT_ASSISTANT, m, (struct view){ 0 });
+    int r = transcript_put(t);
+    t->m = NULL;
+    if (!r)
+        r = transcript_message_of(t, (struct view){ 0 }, (struct view){ 0 }, &m);
+    if (r < 0)
         return r;
-    if (!is_open)
-        r = transcript_put(t);
-    if (!r && !is_open)
-        r = begin(t, TRANSCRIPT_ASSISTANT, (struct view){ 0 });
-    t->usage = usage;
-    return r;
+    m->usage = rest;
+    return begin(t, TRANSCRIPT_ASSISTANT, m, (struct view){ 0 });
 }
 
 /* -- events -- */
@@ -350,8 +325,8 @@ settle(struct turn_transcript *t)
 static int
 learn(struct turn_transcript *t, const struct turn_event *e)
 {
-    int r = e->cwd.n && !e->parent.n ? keep(&t->cwd, e->cwd) : 0;
-    return r < 0 || !e->model.n || e->parent.n ? r : keep(&t->model, e->model);
+    int r = e->cwd.n && !e->parent.n ? transcript_keep(&t->cwd, e->cwd) : 0;
+    return r < 0 || !e->model.n || e->parent.n ? r : transcript_keep(&t->model, e->model);
 }
 
 static int
@@ -359,8 +334,10 @@ finish(struct turn_transcript *t, const struct turn_event *e)
 {
     (void)e;
     int r = settle(t);
-    t->goes_on = false;
-    return r < 0 ? r : transcript_put(t);
+    if (!r)
+        r = transcript_put(t);
+    t->m = NULL;
+    return r;
 }
 
 static int
@@ -401,11 +378,8 @@ turn_transcript_is_open(const struct turn_transcript *t)
 int
 turn_transcript_flush(struct turn_transcript *t)
 {
-    bool is_message = t->open == TRANSCRIPT_ASSISTANT;
     t->is_early = true;
-    int r = transcript_put(t);
-    t->goes_on |= is_message;
-    return r;
+    return transcript_put(t);
 }
 
 /* Calls that never got their result. */
@@ -414,7 +388,7 @@ interrupt(struct turn_transcript *t)
 {
     static const struct view text = { (const uint8_t *)TURN_INTERRUPTED,
                                       sizeof(TURN_INTERRUPTED) - 1 };
-    int r = begin(t, TRANSCRIPT_USER, (struct view){ 0 });
+    int r = begin(t, TRANSCRIPT_USER, NULL, (struct view){ 0 });
     for (size_t at = 0, n; !r && at < t->calls.n; at += n + 1) {
         n = strlen((const char *)t->calls.p + at);
         put_result(t, (struct view){ t->calls.p + at, n }, text, true);
@@ -443,7 +417,6 @@ turn_transcript_new(struct turn_transcript **ret,
     if (!t)
         return -ENOMEM;
     t->opt = *opt;
-    t->usage = t->early_usage = TURN_NO_USAGE;
     if (opt->parent)
         snprintf(t->parent, sizeof(t->parent), "%s", opt->parent);
     int r = opt->cwd ? buf_puts(&t->cwd, opt->cwd) : 0;
@@ -461,12 +434,12 @@ turn_transcript_free(struct turn_transcript *t)
 {
     if (!t)
         return;
-    struct buf *const bufs[] = { &t->cwd,     &t->model, &t->side,  &t->id,
-                                 &t->content, &t->early, &t->calls, &t->line };
+    struct buf *const bufs[] = { &t->cwd,     &t->model, &t->side,
+                                 &t->content, &t->calls, &t->line };
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_release(bufs[i]);
     turn_totals_release(&t->truth);
-    turn_totals_release(&t->told);
+    transcript_messages_release(t);
     free(t);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* transcript_line.c -- a line of a transcript as JSON. */
 #include "base/iso.h"
+#include "turn/tell_priv.h"
 #include "turn/transcript_priv.h"
 
 static struct view
@@ -86,41 +87,36 @@ put_usage(struct json *j, const struct turn_usage *u)
     json_close(j, '}');
 }
 
-int
-transcript_name(struct turn_transcript *t)
-{
-    return t->id.n ? 0 : buf_printf(&t->id, "msg_%s", t->uuid);
-}
-
 /* NULL: not known, or not yet. */
 static const char *
 stop_reason(const struct turn_transcript *t)
 {
-    bool is_open = t->was_cut_off || (t->is_early && !t->is_final);
-    return t->has_call ? "tool_use" : is_open ? NULL : "end_turn";
+    bool is_open = t->m->was_cut_off || (t->is_early && !t->m->is_final);
+    return t->m->has_call ? "tool_use" : is_open ? NULL : "end_turn";
 }
 
 static int
 put_assistant(struct turn_transcript *t)
 {
     struct json j = { .out = &t->line };
-    struct turn_event told = turn_event(TURN_USAGE);
-    int r = transcript_name(t);
+    int r = transcript_message_name(t);
     if (r < 0)
         return r;
+    struct transcript_message *m = t->m;
+    struct turn_usage usage = t->is_known ? t->known.usage : transcript_message_usage(m);
     begin_line(t, &j, false);
-    json_key(&j, "id"), json_bytes(&j, view_of(&t->id));
+    json_key(&j, "id"), json_bytes(&j, view_of(&m->id));
     json_key(&j, "type"), json_str(&j, "message");
     json_key(&j, "role"), json_str(&j, "assistant");
-    json_key(&j, "model"), json_bytes(&j, view_of(&t->model));
+    json_key(&j, "model"), json_bytes(&j, view_of(m->model.n ? &m->model : &t->model));
     put_content(t, &j);
     json_key(&j, "stop_reason");
     json_str_or_none(&j, stop_reason(t));
-    put_usage(&j, &t->usage);
-    told.id = view_of(&t->id);
-    told.usage = t->usage;
-    r = turn_totals_add(&t->told, &told);
-    return r < 0 ? r : end_line(t, &j);
+    put_usage(&j, &usage);
+    transcript_told(&t->told, &m->told, usage);
+    turn_usage_raise(&m->usage, usage);
+    m->is_written = true;
+    return end_line(t, &j);
 }
 
 static int
@@ -152,7 +148,5 @@ transcript_put(struct turn_transcript *t)
     if (t->content.failed)
         return t->content.failed;
     t->open = TRANSCRIPT_NONE;
-    if (t->is_known)
-        t->usage = t->known.usage;
     return open == TRANSCRIPT_ASSISTANT ? put_assistant(t) : put_results(t);
 }

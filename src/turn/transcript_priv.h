@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* transcript_priv.h -- the line of a transcript that is being made. */
+/* transcript_priv.h -- the line of a transcript that is being made, and its message. */
 #ifndef TURN_TRANSCRIPT_PRIV_H
 #define TURN_TRANSCRIPT_PRIV_H
 
@@ -13,6 +13,21 @@ enum transcript_open {
     TRANSCRIPT_ASSISTANT,
 };
 
+/* One of the assistant's, as far as it was told. */
+struct transcript_message {
+    uint64_t used;           /* the higher, the later; 0: there is none here */
+    struct buf id;           /* empty: not told yet */
+    struct buf side;         /* the call of which it is a sub-agent's; empty: of none */
+    struct buf model;        /* empty: the session's */
+    struct turn_usage usage; /* that events have told … */
+    struct turn_usage told;  /* … and its lines */
+    bool is_written;         /* it has a line */
+    bool is_final, has_call, was_cut_off;
+};
+
+/* Those of sub-agents take turns with the others. */
+enum { TRANSCRIPT_MESSAGES = 64 };
+
 struct turn_transcript {
     struct turn_transcript_options opt;
     struct buf cwd, model;       /* the last that were told */
@@ -21,32 +36,53 @@ struct turn_transcript {
     /* The line at hand: */
     enum transcript_open open;
     char uuid[TURN_UUID_SIZE];
-    uint64_t ts_ns;          /* of its last event */
-    struct buf side;         /* the call of which it is a sub-agent's; empty: of none */
-    struct buf id;           /* of the message; empty: not told yet */
-    struct buf content;      /* what it says, as the inside of an array of JSON … */
-    struct json json;        /* … into which this writes */
-    struct turn_usage usage; /* of the message */
-    uint64_t blocks;         /* of the content */
-    bool has_call, was_cut_off, is_final;
-    bool is_early; /* it is put before it is known that all of its message is there … */
-    bool goes_on;  /* … so it was with the last one, whose id and usage these are */
+    uint64_t ts_ns;     /* of its last event */
+    struct buf side;    /* the call of which it is a sub-agent's; empty: of none */
+    struct buf content; /* what it says, as the inside of an array of JSON … */
+    struct json json;   /* … into which this writes */
+    uint64_t blocks;    /* of the content */
+    bool is_early; /* it is put before it is known that all of its message is there */
     bool is_known; /* it is there already: */
     struct turn_transcript_known known;
     /* The session: */
-    struct buf early; /* a message that was told of before it said anything, … */
-    struct turn_usage early_usage; /* … and what it has used */
+    struct transcript_message messages[TRANSCRIPT_MESSAGES]; /* the latest */
+    struct transcript_message *m; /* the one that is being said, though its line may be
+                                     put; NULL: none is */
+    uint64_t uses;
     struct buf calls; /* ids of calls that have no result yet, each with its NUL */
-    struct turn_totals truth, told; /* of the events, and of the lines */
-    uint64_t last, now_ns;          /* event, and its time */
+    struct turn_totals truth; /* of the events … */
+    struct turn_usage told;   /* … and of the lines */
+    uint64_t last, now_ns;    /* event, and its time */
     struct buf line;
 };
+
+/* -- transcript_messages.c -- */
+
+bool transcript_is_same(struct view a, const struct buf *b);
+int transcript_keep(struct buf *kept, struct view told);
+/* The one with that id; without an id, or where the one at hand has none, that. Else a
+ * new one: then those that were used the longest ago are forgotten. */
+int transcript_message_of(struct turn_transcript *t, struct view id, struct view side,
+                          struct transcript_message **ret);
+/* The one at hand gets an id where it has none: messages are counted by them. */
+int transcript_message_name(struct turn_transcript *t);
+/* Would another line with that usage count? */
+bool transcript_message_can_tell(const struct transcript_message *m,
+                                 const struct turn_usage *usage);
+/* What its next line tells. */
+struct turn_usage transcript_message_usage(const struct transcript_message *m);
+/* Adds to the sum what is more now than it was; *had is raised. */
+void transcript_told(struct turn_usage *sum, struct turn_usage *had,
+                     struct turn_usage now);
+/* One that is not known is 0. */
+void transcript_plus(uint64_t *tokens, uint64_t more);
+void transcript_messages_release(struct turn_transcript *t);
+
+/* -- transcript_line.c -- */
 
 /* Writes the line at hand away; nothing where there is none. */
 int transcript_put(struct turn_transcript *t);
 /* A line of the user's that is nothing but text. */
 int transcript_put_text(struct turn_transcript *t, struct view text);
-/* A message that has no id gets one: messages are counted by them. */
-int transcript_name(struct turn_transcript *t);
 
 #endif

@@ -2,10 +2,12 @@
 /*
  * Whatever events come, a transcript is lines of JSON, each of which names the one before
  * as its parent; each call has a result at the end; and the messages have used at least
- * what the events tell.
+ * what the events tell, the same whether a reader takes of a message the largest of each
+ * value, or as Entire does the line with the most output.
  *
  * The input: lines of session.turns.jsonl.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_in.h"
@@ -14,9 +16,19 @@
 #include "turn/line.h"
 #include "turn/transcript_priv.h"
 
+enum { MESSAGES_MAX = TRANSCRIPT_MESSAGES };
+
+struct message {
+    char id[200];
+    struct turn_usage most, entire;
+};
+
 struct seen {
     uint64_t lines, results, last;
     char parent[TURN_UUID_SIZE];
+    struct message messages[MESSAGES_MAX];
+    size_t count;
+    bool has_more; /* messages, or ids, than are looked at */
 };
 
 static void
@@ -40,6 +52,57 @@ count(struct view line, const char *what)
     return n;
 }
 
+static uint64_t
+number_behind(struct view line, const char *key)
+{
+    size_t size = strlen(key);
+    const uint8_t *at = memmem(line.p, line.n, key, size);
+    return at ? strtoull((const char *)at + size, NULL, 10) : 0;
+}
+
+/* What stands behind the message's content. */
+static struct turn_usage
+usage_in(struct view line)
+{
+    const char *key = ",\"stop_reason\":";
+    for (const uint8_t *at; (at = memmem(line.p, line.n, key, strlen(key)));)
+        line = (struct view){ at + 1, line.n - (size_t)(at + 1 - line.p) };
+    return (struct turn_usage){ number_behind(line, "\"input_tokens\":"),
+                                number_behind(line, "\"output_tokens\":"),
+                                number_behind(line, "\"cache_creation_input_tokens\":"),
+                                number_behind(line, "\"cache_read_input_tokens\":") };
+}
+
+static void
+take_usage(struct seen *seen, struct view line)
+{
+    static const char key[] = ",\"message\":{\"id\":\"",
+                      next[] = "\",\"type\":\"message\"";
+    const uint8_t *id = memmem(line.p, line.n, key, sizeof(key) - 1);
+    if (!id)
+        return;
+    id += sizeof(key) - 1;
+    const uint8_t *end = memmem(id, (size_t)(line.p + line.n - id), next,
+                                sizeof(next) - 1);
+    CHECK(end);
+    struct message *m = seen->messages, one = { .most = usage_in(line) };
+    one.entire = one.most;
+    snprintf(one.id, sizeof(one.id), "%.*s", (int)(end - id), (const char *)id);
+    while (m < seen->messages + seen->count && strcmp(m->id, one.id) != 0)
+        m++;
+    seen->has_more |= m == seen->messages + MESSAGES_MAX ||
+                      (size_t)(end - id) >= sizeof(one.id);
+    if (seen->has_more)
+        return;
+    if (m == seen->messages + seen->count)
+        seen->messages[seen->count++] = one;
+    if (one.entire.output_tokens > m->entire.output_tokens)
+        m->entire = one.entire;
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
+        if (*turn_usage_field(&one.most, i) > *turn_usage_field(&m->most, i))
+            *turn_usage_field(&m->most, i) = *turn_usage_field(&one.most, i);
+}
+
 static int
 take_line(void *ctx, struct view line)
 {
@@ -55,16 +118,24 @@ take_line(void *ctx, struct view line)
     const uint8_t *uuid = memmem(line.p, line.n, "\"uuid\":\"", 8);
     CHECK(uuid);
     snprintf(seen->parent, sizeof(seen->parent), "%.36s", (const char *)uuid + 8);
+    take_usage(seen, line);
     seen->results += count(line, "{\"type\":\"tool_result\",");
     seen->lines++;
     return 0;
 }
 
 static void
-check_usage(const struct turn_transcript *t)
+check_usage(const struct turn_transcript *t, struct seen *seen)
 {
     struct turn_usage truth = turn_totals_usage(&t->truth);
-    struct turn_usage told = turn_totals_usage(&t->told);
+    struct turn_usage told = t->told, sum = { 0 };
+    for (size_t i = 0; i < seen->count; i++) {
+        CHECK(!memcmp(&seen->messages[i].most, &seen->messages[i].entire, sizeof(told)));
+        for (size_t k = 0; k < TURN_USAGE_FIELDS; k++)
+            transcript_plus(turn_usage_field(&sum, k),
+                            *turn_usage_field(&seen->messages[i].most, k));
+    }
+    CHECK(seen->has_more || !memcmp(&sum, &told, sizeof(sum)));
     if (!t->truth.is_known)
         return;
     CHECK(!truth.input_tokens || told.input_tokens >= truth.input_tokens);
@@ -103,7 +174,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(!turn_transcript_end(t, 1, true));
     CHECK(t->open == TRANSCRIPT_NONE && !t->calls.n);
     CHECK(seen.results >= results);
-    check_usage(t);
+    check_usage(t, &seen);
     turn_transcript_free(t);
     return 0;
 }

@@ -12,6 +12,7 @@ from pathlib import Path
 
 SESSION = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+USAGE = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 INTERRUPTED = "[Tool execution was interrupted]"
 
 # Says the lines of a file; at "gate NAME" it waits until somebody has opened that fifo for writing.
@@ -76,6 +77,20 @@ def result(call, words):
 BEGIN = {"type": "system", "subtype": "init", "session_id": "s", "model": "opus-5", "cwd": "/work", "tools": []}
 
 
+def usage_of(lines):
+    """As Entire counts: of each message the line with the most output, whole, and of several the first; and as others
+    do, the largest of each value. Both must come to the same."""
+    rows, largest = {}, {}
+    for message in (line["message"] for line in lines if line["type"] == "assistant"):
+        told = {key: message.get("usage", {}).get(key, 0) for key in USAGE}
+        if message["id"] not in rows or told["output_tokens"] > rows[message["id"]]["output_tokens"]:
+            rows[message["id"]] = told
+        most = largest.setdefault(message["id"], dict(told))
+        most.update({key: max(most[key], told[key]) for key in USAGE})
+    assert rows == largest, (rows, largest)
+    return {key: sum(row[key] for row in rows.values()) for key in USAGE}
+
+
 class Transcript:
     """The one session of a project, or that of an id."""
 
@@ -112,14 +127,7 @@ class Transcript:
         return found
 
     def usage(self):
-        """Each message once, by the largest of what its lines tell."""
-        messages = {}
-        for line in self.lines:
-            for key, value in line["message"].get("usage", {}).items():
-                told = messages.setdefault(line["message"]["id"], {})
-                told[key] = max(told.get(key, 0), value)
-        return {key: sum(m.get(key, 0) for m in messages.values())
-                for key in ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")}
+        return usage_of(self.lines)
 
     def is_sound(self):
         """What each line must have, whatever was said."""

@@ -14,6 +14,7 @@ import uuid
 from datetime import datetime
 
 from support import allowed
+from support.entire import USAGE, usage_of
 
 
 csv_rows.field_size_limit(64 << 20)
@@ -200,10 +201,9 @@ def _between(before, kind, head, text):
 
 # -- the transcript, by the rules of seed 002 and DESIGN 4.3 --
 
-USAGE = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
-def _check_assistant(message, calls):
+def _check_assistant(message, calls, calling):
     assert message["type"] == "message" and message["role"] == "assistant" and message["id"], message
     assert isinstance(message["model"], str) and isinstance(message["content"], list)
     for block in message["content"]:
@@ -212,8 +212,10 @@ def _check_assistant(message, calls):
             calls.append(block["id"])
         else:
             assert block["type"] in ("text", "thinking") and isinstance(block[block["type"]], str), block
-    has_call = any(block["type"] == "tool_use" for block in message["content"])
-    assert message["stop_reason"] == "tool_use" if has_call else message["stop_reason"] in ("end_turn", None)
+    if any(block["type"] == "tool_use" for block in message["content"]):
+        calling.add(message["id"])
+    wanted = ("tool_use",) if message["id"] in calling else ("end_turn", None)
+    assert message["stop_reason"] in wanted, message
     if "usage" in message:
         assert set(message["usage"]) == set(USAGE) and all(v >= 0 for v in message["usage"].values()), message
 
@@ -232,7 +234,7 @@ def _check_user(message, answered):
 
 def transcript(data, session):
     """Its lines, and the usage over all messages, each counted once."""
-    lines, before, seen, calls, answered, usage = [], None, set(), [], [], {}
+    lines, before, seen, calls, answered, calling = [], None, set(), [], [], set()
     assert not data or data.endswith(b"\n")
     for raw in data.decode().split("\n")[:-1]:  # valid UTF-8, and nothing but LF ends a line
         line = json_text.loads(raw)
@@ -247,11 +249,8 @@ def transcript(data, session):
         seen.add(before)
         message = line["message"]
         if line["type"] == "assistant":
-            _check_assistant(message, calls)
-            of = usage.setdefault(message["id"], dict.fromkeys(USAGE, 0))
-            for key, value in message.get("usage", {}).items():
-                of[key] = max(of[key], value)
+            _check_assistant(message, calls, calling)
         else:
             _check_user(message, answered)
         lines.append(line)
-    return lines, {key: sum(of[key] for of in usage.values()) for key in USAGE}, calls, answered
+    return lines, usage_of(lines), calls, answered

@@ -90,13 +90,21 @@ ask(struct book *b, const char *text)
 }
 
 static void
-call(struct book *b, const char *id, const char *name, const char *json)
+call_in(struct book *b, const char *message, const char *id, const char *name,
+        const char *json)
 {
     struct turn_event e = turn_event(TURN_TOOL_CALL);
+    e.message = text_view(message);
     e.id = text_view(id);
     e.name = text_view(name);
     e.json = text_view(json);
     assert_int_equal(add(b, &e), 0);
+}
+
+static void
+call(struct book *b, const char *id, const char *name, const char *json)
+{
+    call_in(b, "", id, name, json);
 }
 
 static void
@@ -106,6 +114,20 @@ used(struct book *b, enum turn_type type, const char *id, uint64_t in, uint64_t 
     e.id = text_view(id);
     e.usage.input_tokens = in;
     e.usage.output_tokens = out;
+    assert_int_equal(add(b, &e), 0);
+}
+
+/* … and read from the cache, by a model. */
+static void
+used_by_model(struct book *b, const char *id, const char *parent, const char *model,
+              struct turn_usage usage, bool is_final)
+{
+    struct turn_event e = turn_event(TURN_USAGE);
+    e.id = text_view(id);
+    e.parent = text_view(parent);
+    e.model = text_view(model);
+    e.usage = usage;
+    e.is_final = is_final;
     assert_int_equal(add(b, &e), 0);
 }
 
@@ -267,6 +289,43 @@ sum(struct book *b, const char *key)
     for (const char *p = buf_str(&b->lines); (p = strstr(p, key)); p++)
         all += strtoull(p + strlen(key), NULL, 10);
     return all;
+}
+
+/* The value behind a key in the line that begins there, from `at` on; 0: none. */
+static uint64_t
+number_in_line(const char *at, const char *key)
+{
+    const char *end = at + strcspn(at, "\n"), *found = strstr(at, key);
+    return found && found < end ? strtoull(found + strlen(key), NULL, 10) : 0;
+}
+
+/* As Entire counts: of each message the line with the most output, whole, and of several
+ * the first; and as others do, the largest of each value. Both must come to the same. */
+static uint64_t
+used_by(const char *lines, const char *key)
+{
+    struct {
+        char id[80];
+        uint64_t output, value, most;
+    } m[32] = { 0 };
+    uint64_t sum = 0, sum_of_most = 0;
+    for (const char *at = lines; (at = strstr(at, "\"message\":{\"id\":\"")); at++) {
+        char id[80];
+        snprintf(id, sizeof(id), "%.*s", (int)strcspn(at + 17, "\""), at + 17);
+        uint64_t output = number_in_line(at, "\"output_tokens\":");
+        uint64_t value = number_in_line(at, key);
+        size_t i = 0;
+        while (*m[i].id && strcmp(m[i].id, id) != 0)
+            i++;
+        if (!*m[i].id || output > m[i].output)
+            m[i].output = output, m[i].value = value;
+        m[i].most = value > m[i].most ? value : m[i].most;
+        snprintf(m[i].id, sizeof(m[i].id), "%s", id);
+    }
+    for (size_t i = 0; *m[i].id; i++)
+        sum += m[i].value, sum_of_most += m[i].most;
+    assert_int_equal(sum, sum_of_most);
+    return sum;
 }
 
 static void
@@ -450,6 +509,135 @@ what_a_message_has_used_is_told_though_its_line_is_written(void **state)
     close_book(&b);
 }
 
+/* As OpenCode tells: what a step has used comes behind the results of its calls. */
+static void
+what_a_message_of_calls_has_used_is_told_at_once(void **state)
+{
+    (void)state;
+    struct book b;
+    open_book(&b, NULL);
+    call_in(&b, "m1", "t1", "Read", "{}");
+    say(&b, TURN_TOOL_RESULT, "t1", "1");
+    used(&b, TURN_USAGE, "m1", 10, 5);
+    say(&b, TURN_TEXT, "m2", "Done.");
+    assert_int_equal(b.count, 3);
+    used(&b, TURN_USAGE, "m2", 20, 7);
+    used(&b, TURN_DONE, "", 0, 0);
+    end(&b, true);
+    assert_int_equal(b.count, 4);
+    assert_has(&b, 1, "\"id\":\"m1\",");
+    assert_has(&b, 3, "\"id\":\"m1\",");
+    assert_has(&b, 3,
+               "\"content\":[],\"stop_reason\":\"tool_use\",\"usage\":{\"input_tokens\":"
+               "10,\"output_tokens\":5,");
+    assert_has(&b, 4, "\"input_tokens\":20,\"output_tokens\":7,");
+    close_book(&b);
+}
+
+/* As Claude Code tells in pieces: the message begins, its calls come one by one. */
+static void
+calls_far_from_each_other_are_of_their_message(void **state)
+{
+    (void)state;
+    struct book b;
+    char m[8], t[8];
+    open_book(&b, NULL);
+    for (int i = 1; i <= 3; i++) {
+        snprintf(m, sizeof(m), "m%d", i);
+        used(&b, TURN_USAGE, m, 10, 1);
+        for (int n = 0; n < 2; n++) {
+            snprintf(t, sizeof(t), "t%d%d", i, n);
+            call_in(&b, m, t, "Read", "{}");
+            assert_int_equal(turn_transcript_flush(b.t), 0);
+        }
+        used(&b, TURN_USAGE, m, 10, 20);
+        for (int n = 0; n < 2; n++) {
+            snprintf(t, sizeof(t), "t%d%d", i, n);
+            say(&b, TURN_TOOL_RESULT, t, "1");
+        }
+        assert_int_equal(turn_transcript_flush(b.t), 0);
+        assert_int_equal(used_by(buf_str(&b.lines), "\"output_tokens\":"), 20 * i);
+        assert_int_equal(used_by(buf_str(&b.lines), "\"input_tokens\":"), 10 * i);
+    }
+    end(&b, true);
+    assert_int_equal(b.count, 12);
+    assert_int_equal(number_in_line(line(&b, 1), "\"output_tokens\":"), 1);
+    for (unsigned n = 1; n <= 12; n++) {
+        snprintf(m, sizeof(m), "\"m%u\"", (n - 1) / 4 + 1);
+        if (n % 4)
+            assert_has(&b, n, m), assert_has(&b, n, "\"stop_reason\":\"tool_use\"");
+    }
+    close_book(&b);
+}
+
+static void
+a_line_of_a_message_is_of_the_model_that_said_it(void **state)
+{
+    (void)state;
+    struct book b;
+    struct turn_event session = turn_event(TURN_SESSION), sub = turn_event(TURN_TEXT);
+    open_book(&b, NULL);
+    session.model = text_view("large");
+    assert_int_equal(add(&b, &session), 0);
+    call_in(&b, "m1", "task", "Task", "{}");
+    sub.parent = text_view("task");
+    sub.text = text_view("sub");
+    for (int n = 0; n < 2; n++) { /* two sub-agents take turns */
+        sub.id = text_view("s1");
+        assert_int_equal(add(&b, &sub), 0);
+        if (!n)
+            used_by_model(&b, "s1", "task", "small", (struct turn_usage){ 1, 2, 0, 0 },
+                          false);
+        sub.id = text_view("s2");
+        assert_int_equal(add(&b, &sub), 0);
+        if (!n)
+            used_by_model(&b, "s2", "task", "tiny", (struct turn_usage){ 1, 2, 0, 0 },
+                          false);
+    }
+    say(&b, TURN_TEXT, "m2", "and");
+    used_by_model(&b, "m2", "", "other", (struct turn_usage){ 1, 2, 0, 0 }, true);
+    say(&b, TURN_TEXT, "m3", "then");
+    used_by_model(&b, "m4", "", "silent", (struct turn_usage){ 1, 2, 0, 0 }, true);
+    end(&b, false);
+    static const char *const models[] = { "large", "small", "tiny",  "small",
+                                          "tiny",  "other", "large", "silent" };
+    assert_int_equal(b.count, 8);
+    for (unsigned n = 1; n <= 8; n++) {
+        char want[32];
+        snprintf(want, sizeof(want), "\"model\":\"%s\"", models[n - 1]);
+        assert_has(&b, n, want);
+    }
+    close_book(&b);
+}
+
+/* A line of the message that has no more output than the one before would not count. */
+static void
+a_rest_without_output_is_a_message_of_its_own(void **state)
+{
+    (void)state;
+    struct book b;
+    for (int is_early = 0; is_early < 2; is_early++) {
+        open_book(&b, NULL);
+        say(&b, TURN_TEXT, "m1", "Hello.");
+        used(&b, TURN_USAGE, "m1", 10, 5);
+        if (is_early)
+            assert_int_equal(turn_transcript_flush(b.t), 0);
+        used_by_model(&b, "m1", "", "", (struct turn_usage){ 12, 5, 0, 0 }, true);
+        struct turn_event done = turn_event(TURN_DONE);
+        done.usage = (struct turn_usage){ 30, 5, TURN_UNKNOWN, 1000 };
+        assert_int_equal(add(&b, &done), 0);
+        end(&b, true);
+        assert_int_equal(b.count, 1 + is_early);
+        assert_int_equal(used_by(buf_str(&b.lines), "\"input_tokens\":"), 30);
+        assert_int_equal(used_by(buf_str(&b.lines), "\"output_tokens\":"), 5);
+        assert_int_equal(used_by(buf_str(&b.lines), "\"cache_read_input_tokens\":"),
+                         1000);
+        if (is_early)
+            assert_has(&b, 2, "\"id\":\"msg_"), assert_has(&b, 2, "\"content\":[],");
+        close_book(&b);
+    }
+}
+
 static int
 lose_second(void *ctx, struct view v)
 {
@@ -585,26 +773,6 @@ open_shelf(struct shelf *s, struct book *old, unsigned kept)
     assert_int_equal(turn_transcript_new(&s->book.t, &opt), 0);
 }
 
-/* Of each message the largest, as readers count. */
-static uint64_t
-output_of(const char *text)
-{
-    uint64_t sum = 0, last = 0;
-    char id[80], before[80] = "";
-    for (const char *at = text; (at = strstr(at, "\"message\":{\"id\":\"")); at++) {
-        const char *end = strchr(at, '\n');
-        const char *told = strstr(at, "\"output_tokens\":");
-        snprintf(id, sizeof(id), "%.40s", at);
-        uint64_t n = told && told < end ? strtoull(told + 16, NULL, 10) : 0;
-        if (strcmp(id, before) != 0)
-            last = 0;
-        sum += n > last ? n - last : 0;
-        last = n > last ? n : last;
-        memcpy(before, id, sizeof(id));
-    }
-    return sum;
-}
-
 /* Whichever lines were written early, and however many of them are there. */
 static void
 what_is_missing_is_made_once_more_and_no_more(void **state)
@@ -619,7 +787,7 @@ what_is_missing_is_made_once_more_and_no_more(void **state)
                 assert_int_equal(turn_transcript_flush(b.t), 0);
         }
         end(&b, true);
-        assert_int_equal(output_of(buf_str(&b.lines)), 50);
+        assert_int_equal(used_by(buf_str(&b.lines), "\"output_tokens\":"), 50);
         for (unsigned kept = quiet % 4; kept <= b.count; kept += 1 + quiet % 3) {
             AUTO(buf) all = { 0 };
             struct shelf s;
@@ -636,7 +804,7 @@ what_is_missing_is_made_once_more_and_no_more(void **state)
                 assert_int_equal(count_of(buf_str(&all), text), 1);
             }
             assert_int_equal(count_of(buf_str(&all), TURN_INTERRUPTED), 1);
-            assert_int_equal(output_of(buf_str(&all)), 50);
+            assert_int_equal(used_by(buf_str(&all), "\"output_tokens\":"), 50);
             assert_int_equal(count_of(buf_str(&all), "\"parentUuid\":null"), 1);
             if (kept == b.count)
                 assert_int_equal(s.book.count, 0);
@@ -662,6 +830,10 @@ main(void)
         cmocka_unit_test(uuids_of_a_session_are_always_the_same_and_no_two),
         cmocka_unit_test(more_of_a_message_that_was_quiet_is_another_line_of_it),
         cmocka_unit_test(what_a_message_has_used_is_told_though_its_line_is_written),
+        cmocka_unit_test(what_a_message_of_calls_has_used_is_told_at_once),
+        cmocka_unit_test(calls_far_from_each_other_are_of_their_message),
+        cmocka_unit_test(a_line_of_a_message_is_of_the_model_that_said_it),
+        cmocka_unit_test(a_rest_without_output_is_a_message_of_its_own),
         cmocka_unit_test(no_line_follows_one_that_is_lost),
         cmocka_unit_test(what_is_missing_is_made_once_more_and_no_more),
     };

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transcript_messages.c -- the messages of a transcript: which event is of which, and
+ * what its lines have told of its usage.
+ *
+ * Readers count a message once. Some take of its lines the largest of each value, Entire
+ * takes the line with the most output, whole, and the first of several. Both come to the
+ * same here: a line tells more than the ones before it only where its output is more.
+ */
+#include "turn/tell_priv.h"
+#include "turn/transcript_priv.h"
+
+static struct view
+view_of(const struct buf *b)
+{
+    return (struct view){ b->p, b->n };
+}
+
+bool
+transcript_is_same(struct view a, const struct buf *b)
+{
+    return a.n == b->n && (!a.n || !memcmp(a.p, b->p, a.n));
+}
+
+int
+transcript_keep(struct buf *kept, struct view told)
+{
+    buf_clear(kept);
+    return buf_append(kept, told.p, told.n);
+}
+
+/* -- which -- */
+
+static struct transcript_message *
+find(struct turn_transcript *t, struct view id)
+{
+    for (size_t i = 0; i < TRANSCRIPT_MESSAGES; i++)
+        if (t->messages[i].id.n && transcript_is_same(id, &t->messages[i].id))
+            return &t->messages[i];
+    return NULL;
+}
+
+static void
+forget(struct transcript_message *m)
+{
+    buf_clear(&m->id);
+    buf_clear(&m->side);
+    buf_clear(&m->model);
+    m->used = 0;
+    m->usage = m->told = TURN_NO_USAGE;
+    m->is_written = m->is_final = m->has_call = m->was_cut_off = false;
+}
+
+/* In the place of the one that was used the longest ago. */
+static int
+make(struct turn_transcript *t, struct view id, struct view side,
+     struct transcript_message **ret)
+{
+    struct transcript_message *m = NULL;
+    for (size_t i = 0; i < TRANSCRIPT_MESSAGES; i++) {
+        struct transcript_message *one = &t->messages[i];
+        if (one != t->m && (!m || one->used < m->used))
+            m = one;
+    }
+    forget(m);
+    *ret = m;
+    int r = transcript_keep(&m->id, id);
+    return r < 0 ? r : transcript_keep(&m->side, side);
+}
+
+/* The one at hand, which had no id, is that one. */
+static int
+join(struct turn_transcript *t, struct transcript_message *m)
+{
+    struct transcript_message *at = t->m;
+    turn_usage_raise(&m->usage, at->usage);
+    m->is_final |= at->is_final;
+    m->has_call |= at->has_call;
+    m->was_cut_off |= at->was_cut_off;
+    int r = m->model.n ? 0 : transcript_keep(&m->model, view_of(&at->model));
+    forget(at);
+    t->m = m;
+    return r;
+}
+
+int
+transcript_message_of(struct turn_transcript *t, struct view id, struct view side,
+                      struct transcript_message **ret)
+{
+    struct transcript_message *at = t->m, *m = id.n ? find(t, id) : NULL;
+    bool is_here = at && transcript_is_same(side, &at->side);
+    int r = 0;
+    if (is_here && !id.n)
+        m = at;
+    else if (is_here && !at->id.n && m)
+        r = join(t, m);
+    else if (is_here && !at->id.n)
+        r = transcript_keep(&(m = at)->id, id);
+    else if (!m)
+        r = make(t, id, side, &m);
+    m->used = ++t->uses;
+    *ret = m;
+    return r;
+}
+
+int
+transcript_message_name(struct turn_transcript *t)
+{
+    return t->m->id.n ? 0 : buf_printf(&t->m->id, "msg_%s", t->uuid);
+}
+
+/* -- what it has used -- */
+
+static uint64_t
+output_of(const struct turn_usage *u)
+{
+    return u->output_tokens == TURN_UNKNOWN ? 0 : u->output_tokens;
+}
+
+bool
+transcript_message_can_tell(const struct transcript_message *m,
+                            const struct turn_usage *usage)
+{
+    return !m->is_written || output_of(usage) > output_of(&m->told);
+}
+
+struct turn_usage
+transcript_message_usage(const struct transcript_message *m)
+{
+    return transcript_message_can_tell(m, &m->usage) ? m->usage : m->told;
+}
+
+void
+transcript_told(struct turn_usage *sum, struct turn_usage *had, struct turn_usage now)
+{
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
+        uint64_t before = *turn_usage_field(had, i), after = *turn_usage_field(&now, i);
+        before = before == TURN_UNKNOWN ? 0 : before;
+        if (after != TURN_UNKNOWN && after > before)
+            transcript_plus(turn_usage_field(sum, i), after - before);
+    }
+    turn_usage_raise(had, now);
+}
+
+void
+transcript_plus(uint64_t *tokens, uint64_t more)
+{
+    uint64_t before = *tokens == TURN_UNKNOWN ? 0 : *tokens, most = TURN_UNKNOWN - 1;
+    *tokens = more > most - before ? most : before + more;
+}
+
+void
+transcript_messages_release(struct turn_transcript *t)
+{
+    for (size_t i = 0; i < TRANSCRIPT_MESSAGES; i++) {
+        buf_release(&t->messages[i].id);
+        buf_release(&t->messages[i].side);
+        buf_release(&t->messages[i].model);
+    }
+}
