@@ -329,6 +329,45 @@ def iterations_are_one_conversation():
         assert len(kept.lines) == 12 and kept.prompt == "part 1"
         assert [b["text"] for role, b in kept.blocks("text") if role == "user"] == ["part 1", "part 2", "part 3"]
         assert kept.context.count("- **read_file**") == 3
+        ids = [line["message"]["id"] for line in kept.lines if line["type"] == "assistant"]
+        assert ids == ["m1", "m2", "m1.2", "m2.2", "m1.3", "m2.3"], ids  # no message of one is another's
+        assert kept.usage()["output_tokens"] == 3 * 355
+
+
+@test
+def an_iteration_leaves_nothing_open_to_the_next():
+    with Ahr(AHR) as a:
+        entire.agent(a, (BEGIN, said("m1", tool("t1", "Read", path="a"))))
+        a.ok("run", "--entire", "--iterations", "2", "--", *CLAUDE)
+        kept = Transcript(a.dir).is_sound()
+        assert [line["type"] for line in kept.lines] == ["user", "assistant", "user"] * 2
+        kept.calls_are_closed()
+        a.ok("run", "--entire", "--iterations", "2", "--", "sh", "-c", "echo ok")
+        kept, = [t for t in (Transcript(a.dir, d.name) for d in kept.dir.parent.iterdir()) if t.id != kept.id]
+        assert [line["message"]["content"] for line in kept.lines] == [[text("ok")]] * 2
+
+
+@test
+def what_a_message_of_calls_has_used_is_told_of_it():
+    def part(kind, message, **more):
+        return {"type": kind, "timestamp": 1, "sessionID": "s", "part": {"messageID": message, **more}}
+
+    def step(message, **tokens):
+        return part("step_finish", message, reason="tool-calls" if message == "m1" else "stop", cost=0, tokens=tokens)
+
+    with Ahr(AHR) as a:
+        entire.agent(a, (part("tool_use", "m1", callID="t1", tool="read", state={
+            "status": "completed", "input": {"path": "a"}, "output": "x"}), step("m1", input=10, output=5), "gate",
+            part("text", "m2", text="Done."), step("m2", input=20, output=7)), name="opencode")
+        with a.popen("run", "-q", "--entire", "--", "opencode", "run", "--format", "json", "go",
+                     stdout=subprocess.DEVNULL) as process:
+            wait_for(lambda: has_lines(a, 4))
+            assert Transcript(a.dir).usage()["output_tokens"] == 5
+            go_on(a, process)
+        kept = Transcript(a.dir).is_sound()
+        told = [(line["message"]["id"], line["message"].get("usage", {}).get("output_tokens"))
+                for line in kept.lines if line["type"] == "assistant"]
+        assert told == [("m1", None), ("m1", 5), ("m2", 7)], told
 
 
 @test

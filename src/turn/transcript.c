@@ -110,7 +110,7 @@ static int
 turn_to_message(struct turn_transcript *t, struct view id, const struct turn_event *e)
 {
     struct transcript_message *m;
-    int r = transcript_message_of(t, id, e->parent, &m);
+    int r = transcript_message_of(t, transcript_message_id(t, id), e->parent, &m);
     return r < 0 ? r : turn_to(t, TRANSCRIPT_ASSISTANT, m, e);
 }
 
@@ -243,7 +243,7 @@ static int
 count(struct turn_transcript *t, const struct turn_event *e)
 {
     struct transcript_message *m;
-    int r = transcript_message_of(t, e->id, e->parent, &m);
+    int r = transcript_message_of(t, transcript_message_id(t, e->id), e->parent, &m);
     if (!r && e->model.n)
         r = transcript_keep(&m->model, e->model);
     if (r < 0)
@@ -340,6 +340,36 @@ finish(struct turn_transcript *t, const struct turn_event *e)
     return r;
 }
 
+/* Calls that never got their result. */
+static int
+interrupt(struct turn_transcript *t)
+{
+    static const struct view text = { (const uint8_t *)TURN_INTERRUPTED,
+                                      sizeof(TURN_INTERRUPTED) - 1 };
+    if (!t->calls.n)
+        return 0;
+    t->last |= TURN_CLOSING;
+    int r = begin(t, TRANSCRIPT_USER, NULL, (struct view){ 0 });
+    t->last &= ~TURN_CLOSING;
+    for (size_t at = 0, n; !r && at < t->calls.n; at += n + 1) {
+        n = strlen((const char *)t->calls.p + at);
+        put_result(t, (struct view){ t->calls.p + at, n }, text, true);
+    }
+    buf_clear(&t->calls);
+    return r < 0 ? r : transcript_put(t);
+}
+
+/* Of an iteration. */
+static int
+leave(struct turn_transcript *t, const struct turn_event *e)
+{
+    int r = finish(t, e);
+    if (!r)
+        r = interrupt(t);
+    transcript_command_ended(t);
+    return r;
+}
+
 static int
 speak(struct turn_transcript *t, const struct turn_event *e)
 {
@@ -354,15 +384,13 @@ turn_transcript_add(struct turn_transcript *t, const struct turn_event *e,
                                           const struct turn_event *) = {
         [TURN_SESSION] = learn,  [TURN_TEXT] = speak,         [TURN_THINKING] = say,
         [TURN_TOOL_CALL] = call, [TURN_TOOL_RESULT] = answer, [TURN_USAGE] = count,
-        [TURN_DONE] = finish,
+        [TURN_DONE] = finish,    [TURN_EXIT] = leave,
     };
     t->last = number;
     t->now_ns = ts_ns;
-    if (e->is_partial || (!takes[e->type] && e->type != TURN_EXIT))
+    if (e->is_partial || !takes[e->type])
         return 0;
     int r = turn_totals_add(&t->truth, e);
-    if (e->type == TURN_EXIT)
-        return r;
     if (!r)
         r = takes[e->type](t, e);
     bool is_full = t->open && t->is_known && t->blocks >= t->known.blocks;
@@ -382,29 +410,13 @@ turn_transcript_flush(struct turn_transcript *t)
     return transcript_put(t);
 }
 
-/* Calls that never got their result. */
-static int
-interrupt(struct turn_transcript *t)
-{
-    static const struct view text = { (const uint8_t *)TURN_INTERRUPTED,
-                                      sizeof(TURN_INTERRUPTED) - 1 };
-    int r = begin(t, TRANSCRIPT_USER, NULL, (struct view){ 0 });
-    for (size_t at = 0, n; !r && at < t->calls.n; at += n + 1) {
-        n = strlen((const char *)t->calls.p + at);
-        put_result(t, (struct view){ t->calls.p + at, n }, text, true);
-    }
-    buf_clear(&t->calls);
-    return r < 0 ? r : transcript_put(t);
-}
-
 int
 turn_transcript_end(struct turn_transcript *t, uint64_t ts_ns, bool has_ended)
 {
     t->now_ns = ts_ns;
     t->last++; /* for lines that no event begins */
     int r = finish(t, NULL);
-    t->last++;
-    return r < 0 || !has_ended || !t->calls.n ? r : interrupt(t);
+    return r < 0 || !has_ended ? r : interrupt(t);
 }
 
 /* -- all -- */

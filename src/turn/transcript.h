@@ -9,6 +9,10 @@
  * the results of its calls are the next line of the user's. Warnings, standard error,
  * artifacts and what is not known are no part of a conversation.
  *
+ * Where the command ends (EXIT) calls that have no result get one that says that they
+ * were interrupted, and whatever the next one says is of other messages: one whose id was
+ * there before has the number of the command behind it ("item_5.2").
+ *
  * Usage is that of the message. Where the stream's own total (DONE) says more than its
  * messages did, the last line has the rest, so that the sum over all messages is right.
  *
@@ -20,6 +24,10 @@
 #include "turn/event.h"
 
 enum { TURN_UUID_SIZE = 37 }; /* with its NUL */
+
+/* In the number of a line that closes the calls which an event (EXIT) has left open:
+ * there may be another line that begins with it. */
+#define TURN_CLOSING (UINT64_C(1) << 63)
 
 #define TURN_INTERRUPTED "[Tool execution was interrupted]"
 
@@ -34,7 +42,7 @@ struct turn_transcript_options {
     const char *git_branch;        /* NULL: not known */
     const char *cwd, *model;       /* until an event tells; NULL: not known */
     const char *parent;            /* the line before the first; NULL: none */
-    /* Of the line that begins with this event. */
+    /* Of the line that begins with this event, or closes what it left open. */
     void (*uuid)(void *ctx, uint64_t number, char ret[TURN_UUID_SIZE]);
     /* An error (< 0) that it returns ends it all and is returned. 1: it is lost, and the
      * next one stands behind the one before it. */

@@ -29,6 +29,58 @@ transcript_keep(struct buf *kept, struct view told)
     return buf_append(kept, told.p, told.n);
 }
 
+/* -- ids: other commands may count their messages from 1, too -- */
+
+enum { IDS_MAX = 256 << 10 };
+
+static uint64_t
+hash(struct view id)
+{
+    uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (size_t i = 0; i < id.n; i++)
+        h = (h ^ id.p[i]) * UINT64_C(1099511628211);
+    return h;
+}
+
+static bool
+was_before(const struct turn_transcript *t, struct view id)
+{
+    uint64_t wanted = hash(id);
+    if (t->commands && t->ids.n >= IDS_MAX) /* nobody knows */
+        return true;
+    for (size_t at = 0; at < t->ids_before; at += sizeof(wanted))
+        if (!memcmp(t->ids.p + at, &wanted, sizeof(wanted)))
+            return true;
+    return false;
+}
+
+static int
+name(struct turn_transcript *t, struct transcript_message *m, struct view id)
+{
+    uint64_t h = hash(id);
+    int r = id.n && t->ids.n < IDS_MAX ? buf_append(&t->ids, &h, sizeof(h)) : 0;
+    return r < 0 ? r : transcript_keep(&m->id, id);
+}
+
+struct view
+transcript_message_id(struct turn_transcript *t, struct view id)
+{
+    if (!id.n || !was_before(t, id))
+        return id;
+    buf_clear(&t->id);
+    buf_append(&t->id, id.p, id.n);
+    buf_puts(&t->id, ".");
+    buf_put_u64(&t->id, t->commands + 1);
+    return view_of(&t->id);
+}
+
+void
+transcript_command_ended(struct turn_transcript *t)
+{
+    t->ids_before = t->ids.n;
+    t->commands++;
+}
+
 /* -- which -- */
 
 static struct transcript_message *
@@ -64,7 +116,7 @@ make(struct turn_transcript *t, struct view id, struct view side,
     }
     forget(m);
     *ret = m;
-    int r = transcript_keep(&m->id, id);
+    int r = name(t, m, id);
     return r < 0 ? r : transcript_keep(&m->side, side);
 }
 
@@ -95,7 +147,7 @@ transcript_message_of(struct turn_transcript *t, struct view id, struct view sid
     else if (is_here && !at->id.n && m)
         r = join(t, m);
     else if (is_here && !at->id.n)
-        r = transcript_keep(&(m = at)->id, id);
+        r = name(t, m = at, id);
     else if (!m)
         r = make(t, id, side, &m);
     m->used = ++t->uses;
@@ -152,6 +204,8 @@ transcript_plus(uint64_t *tokens, uint64_t more)
 void
 transcript_messages_release(struct turn_transcript *t)
 {
+    buf_release(&t->ids);
+    buf_release(&t->id);
     for (size_t i = 0; i < TRANSCRIPT_MESSAGES; i++) {
         buf_release(&t->messages[i].id);
         buf_release(&t->messages[i].side);

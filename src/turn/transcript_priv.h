@@ -49,7 +49,11 @@ struct turn_transcript {
     struct transcript_message *m; /* the one that is being said, though its line may be
                                      put; NULL: none is */
     uint64_t uses;
-    struct buf calls; /* ids of calls that have no result yet, each with its NUL */
+    struct buf ids; /* what their ids hash to, 8 bytes each, of the session's all … */
+    size_t ids_before; /* … bytes of those of the commands that have ended, … */
+    uint64_t commands; /* … of which there are so many */
+    struct buf id;     /* room */
+    struct buf calls;  /* ids of calls that have no result yet, each with its NUL */
     struct turn_totals truth; /* of the events … */
     struct turn_usage told;   /* … and of the lines */
     uint64_t last, now_ns;    /* event, and its time */
@@ -60,6 +64,10 @@ struct turn_transcript {
 
 bool transcript_is_same(struct view a, const struct buf *b);
 int transcript_keep(struct buf *kept, struct view told);
+/* What a message of the command at hand that the agent calls so has as its id; borrowed
+ * until the next. */
+struct view transcript_message_id(struct turn_transcript *t, struct view id);
+void transcript_command_ended(struct turn_transcript *t);
 /* The one with that id; without an id, or where the one at hand has none, that. Else a
  * new one: then those that were used the longest ago are forgotten. */
 int transcript_message_of(struct turn_transcript *t, struct view id, struct view side,

@@ -35,8 +35,9 @@ static void
 make_uuid(void *ctx, uint64_t number, char ret[TURN_UUID_SIZE])
 {
     struct seen *seen = ctx;
-    CHECK(number > seen->last || !seen->last); /* so that no two are the same */
-    seen->last = number;
+    uint64_t place = number << 1 | number >> 63;
+    CHECK(place > seen->last || !seen->last); /* so that no two are the same */
+    seen->last = place;
     turn_transcript_uuid("session", number, ret);
     CHECK(strlen(ret) == TURN_UUID_SIZE - 1);
 }

@@ -29,7 +29,8 @@ make_uuid(void *ctx, uint64_t number, char ret[TURN_UUID_SIZE])
 {
     struct book *b = ctx;
     b->asked++;
-    snprintf(ret, TURN_UUID_SIZE, "00000000-0000-8000-8000-%012u", (unsigned)number);
+    snprintf(ret, TURN_UUID_SIZE, "00000000-0000-8000-8%03u-%012u",
+             number & TURN_CLOSING ? 1 : 0, (unsigned)number);
 }
 
 static int
@@ -638,6 +639,70 @@ a_rest_without_output_is_a_message_of_its_own(void **state)
     }
 }
 
+static void
+leave(struct book *b)
+{
+    struct turn_event e = turn_event(TURN_EXIT);
+    assert_int_equal(add(b, &e), 0);
+}
+
+static void
+each_iteration_has_messages_and_calls_of_its_own(void **state)
+{
+    (void)state;
+    struct book b;
+    open_book(&b, NULL);
+    for (int n = 1; n <= 3; n++) {
+        char id[8];
+        say(&b, TURN_TEXT, "item_1", "one");
+        used(&b, TURN_USAGE, "item_1", 1000, 10);
+        call(&b, "t1", "Read", "{}");
+        snprintf(id, sizeof(id), "own_%d", n);
+        call_in(&b, id, "t2", "Read", "{}");
+        say(&b, TURN_TOOL_RESULT, "t2", "x");
+        leave(&b);
+    }
+    for (int n = 0; n < 2; n++) {
+        say(&b, TURN_TEXT, "", "ok"); /* of a shell's */
+        leave(&b);
+    }
+    end(&b, true);
+    assert_int_equal(b.count, 14);
+    for (unsigned n = 1; n <= 9; n += 4) {
+        static const char *const ids[] = { "\"item_1\"", "\"item_1.2\"", "\"item_1.3\"" };
+        assert_has(&b, n, ids[n / 4]);
+        assert_has(&b, n, "\"input_tokens\":1000,");
+        assert_has(&b, n + 1, "\"id\":\"own_");
+        assert_null(strstr(line(&b, n + 1), ".2"));
+        assert_has(
+            &b, n + 3,
+            "\"tool_use_id\":\"t1\",\"content\":\"[Tool execution was interrupted]\"");
+    }
+    for (unsigned n = 13; n <= 14; n++)
+        assert_has(&b, n, "\"content\":[{\"type\":\"text\",\"text\":\"ok\"}]");
+    assert_int_equal(used_by(buf_str(&b.lines), "\"input_tokens\":"), 3000);
+    close_book(&b);
+}
+
+/* A rest and interrupted calls begin with the same event: their uuids differ. */
+static void
+what_an_iteration_left_open_is_told_at_its_end(void **state)
+{
+    (void)state;
+    struct book b;
+    open_book(&b, NULL);
+    used(&b, TURN_USAGE, "silent", 7, 7);
+    call(&b, "t1", "Read", "{}");
+    call(&b, "t2", "Read", "{}");
+    say(&b, TURN_TOOL_RESULT, "t2", "x");
+    leave(&b);
+    assert_int_equal(b.count, 4);
+    assert_has(&b, 3, "\"uuid\":\"00000000-0000-8000-8000-000000000005\"");
+    assert_has(&b, 3, "\"output_tokens\":7");
+    assert_has(&b, 4, "\"uuid\":\"00000000-0000-8000-8001-000000000005\"");
+    close_book(&b);
+}
+
 static int
 lose_second(void *ctx, struct view v)
 {
@@ -665,7 +730,7 @@ no_line_follows_one_that_is_lost(void **state)
 
 /* -- a transcript of which a part is there -- */
 
-enum { SCENE = 12, LINES_MAX = 64 };
+enum { SCENE = 14, LINES_MAX = 64 };
 
 /* Event n (from 0) of a conversation. */
 static void
@@ -705,8 +770,14 @@ play(struct book *b, int n)
     case 10:
         used(b, TURN_USAGE, "m2", 7, 3);
         break;
-    default:
+    case 11:
         used(b, TURN_DONE, "", 120, 50);
+        break;
+    case 12:
+        leave(b);
+        break;
+    default:
+        say(b, TURN_TEXT, "m2", "block-8");
         break;
     }
 }
@@ -798,7 +869,7 @@ what_is_missing_is_made_once_more_and_no_more(void **state)
                 play(&s.book, n);
             end(&s.book, true);
             buf_append(&all, s.book.lines.p, s.book.lines.n);
-            for (int block = 1; block <= 7; block++) {
+            for (int block = 1; block <= 8; block++) {
                 char text[16];
                 snprintf(text, sizeof(text), "block-%d", block);
                 assert_int_equal(count_of(buf_str(&all), text), 1);
@@ -834,6 +905,8 @@ main(void)
         cmocka_unit_test(calls_far_from_each_other_are_of_their_message),
         cmocka_unit_test(a_line_of_a_message_is_of_the_model_that_said_it),
         cmocka_unit_test(a_rest_without_output_is_a_message_of_its_own),
+        cmocka_unit_test(each_iteration_has_messages_and_calls_of_its_own),
+        cmocka_unit_test(what_an_iteration_left_open_is_told_at_its_end),
         cmocka_unit_test(no_line_follows_one_that_is_lost),
         cmocka_unit_test(what_is_missing_is_made_once_more_and_no_more),
     };
