@@ -24,13 +24,15 @@ enum {
 
 struct entire_line {
     char uuid[TURN_UUID_SIZE];
-    struct turn_transcript_known known;
+    struct turn_transcript_known known; /* … its id in entire_known.ids: */
+    size_t id_at, id_n;
 };
 
 void
 entire_known_release(struct entire_known *k)
 {
     buf_release(&k->lines);
+    buf_release(&k->ids);
     buf_release(&k->branch);
 }
 
@@ -82,7 +84,17 @@ take_content(struct json_in *in, uint64_t *ret_blocks)
 }
 
 static void
-take_message(struct json_in *in, struct entire_line *ret)
+take_word(struct json_in *in, struct buf *ret)
+{
+    buf_clear(ret);
+    if (json_in_peek(in) == '"')
+        json_in_str(in, ret);
+    else
+        json_in_skip(in);
+}
+
+static void
+take_message(struct json_in *in, struct entire_line *ret, struct buf *ret_id)
 {
     AUTO(buf) key = { .ceiling = WORD_MAX };
     bool is_first = true;
@@ -96,19 +108,11 @@ take_message(struct json_in *in, struct entire_line *ret)
             take_content(in, &ret->known.blocks);
         else if (has_key && !strcmp(buf_str(&key), "usage"))
             take_usage(in, &ret->known.usage);
+        else if (has_key && !strcmp(buf_str(&key), "id"))
+            take_word(in, ret_id);
         else
             json_in_skip(in);
     }
-}
-
-static void
-take_word(struct json_in *in, struct buf *ret)
-{
-    buf_clear(ret);
-    if (json_in_peek(in) == '"')
-        json_in_str(in, ret);
-    else
-        json_in_skip(in);
 }
 
 /* A jsonl_fn. */
@@ -121,6 +125,7 @@ take_line(void *ctx, struct view object)
     AUTO(buf) key = { .ceiling = WORD_MAX };
     AUTO(buf) uuid = { .ceiling = WORD_MAX };
     AUTO(buf) branch = { .ceiling = WORD_MAX };
+    AUTO(buf) id = { .ceiling = WORD_MAX };
     bool is_first = true;
     if (!json_in_take(&in, '{'))
         return 0;
@@ -131,7 +136,7 @@ take_line(void *ctx, struct view object)
         else if (has_key && !strcmp(buf_str(&key), "gitBranch"))
             take_word(&in, &branch);
         else if (has_key && !strcmp(buf_str(&key), "message"))
-            take_message(&in, &line);
+            take_message(&in, &line, &id);
         else
             json_in_skip(&in);
     }
@@ -144,7 +149,13 @@ take_line(void *ctx, struct view object)
         buf_clear(&k->branch);
         buf_append(&k->branch, branch.p, branch.n);
     }
-    int r = buf_append(&k->lines, &line, sizeof(line));
+    if (id.failed) /* too long for one */
+        buf_clear(&id);
+    line.id_at = k->ids.n;
+    line.id_n = id.n;
+    int r = buf_append(&k->ids, id.p, id.n);
+    if (!r)
+        r = buf_append(&k->lines, &line, sizeof(line));
     return r < 0 ? r : 1;
 }
 
@@ -207,7 +218,7 @@ entire_known_read(struct entire_known *k, int fd)
                            .ctx = k,
                            .begin = "{\"type\":\"",
                            .line.ceiling = LINE_MAX_BYTES };
-    k->lines.ceiling = KNOWN_MAX;
+    k->lines.ceiling = k->ids.ceiling = KNOWN_MAX;
     int r = read_lines(&lines, fd, &last);
     jsonl_release(&lines);
     if (!r)
@@ -228,7 +239,10 @@ entire_known_find(const struct entire_known *k, const char *uuid,
                                                            k->lines.n / sizeof(wanted),
                                                            sizeof(wanted), by_uuid)
                                                  : NULL;
-    if (found)
-        *ret = found->known;
-    return found;
+    if (!found)
+        return false;
+    *ret = found->known;
+    if (found->id_n)
+        ret->id = (struct view){ k->ids.p + found->id_at, found->id_n };
+    return true;
 }

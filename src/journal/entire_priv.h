@@ -18,6 +18,7 @@ int entire_folder_put(int dir_fd, const char *name, struct view bytes);
 
 struct entire_known {
     struct buf lines;  /* struct entire_line, by uuid */
+    struct buf ids;    /* of their messages */
     struct buf branch; /* of the last line that has one */
 };
 

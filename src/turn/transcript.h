@@ -35,6 +35,7 @@ enum { TURN_UUID_SIZE = 37 }; /* with its NUL */
 struct turn_transcript_known {
     uint64_t blocks; /* of its content */
     struct turn_usage usage;
+    struct view id; /* of its message, borrowed until the transcript is freed */
 };
 
 struct turn_transcript_options {

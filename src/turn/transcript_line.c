@@ -139,14 +139,27 @@ transcript_put_text(struct turn_transcript *t, struct view text)
     return end_line(t, &j);
 }
 
+/* It may have been told behind what is in the line. */
+static int
+take_known_id(struct turn_transcript *t)
+{
+    struct transcript_message *m = t->m;
+    return m->id.n ? 0 : transcript_message_of(t, t->known.id, view_of(&m->side), &m);
+}
+
 int
 transcript_put(struct turn_transcript *t)
 {
     enum transcript_open open = t->open;
+    int r = 0;
     if (open == TRANSCRIPT_NONE)
         return 0;
     if (t->content.failed)
         return t->content.failed;
+    if (open == TRANSCRIPT_ASSISTANT && t->is_known && t->known.id.n)
+        r = take_known_id(t);
+    if (r < 0)
+        return r;
     t->open = TRANSCRIPT_NONE;
     return open == TRANSCRIPT_ASSISTANT ? put_assistant(t) : put_results(t);
 }

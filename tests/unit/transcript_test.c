@@ -822,6 +822,11 @@ is_there(void *ctx, const char *uuid, struct turn_transcript_known *ret)
         ret->usage.output_tokens = number_behind(inside, "\"output_tokens\":");
         if (ret->usage.input_tokens != TURN_UNKNOWN)
             ret->usage.cache_read_tokens = ret->usage.cache_creation_tokens = 0;
+        static char id[80];
+        const char *at = strstr(inside, "{\"id\":\"");
+        at = at == inside + 10 ? at + 7 : NULL; /* else of a tool_use */
+        snprintf(id, sizeof(id), "%.*s", at ? (int)strcspn(at, "\"") : 0, at ? at : "");
+        ret->id = text_view(id);
         return true;
     }
     return false;
@@ -885,6 +890,31 @@ what_is_missing_is_made_once_more_and_no_more(void **state)
     }
 }
 
+/* The id of the message comes behind the call that is its line. */
+static void
+usage_of_a_line_that_is_there_is_not_told_once_more(void **state)
+{
+    (void)state;
+    struct book b;
+    struct shelf s;
+    for (unsigned kept = 0; kept <= 2; kept++) {
+        open_book(&b, NULL);
+        call(&b, "t1", "Read", "{}");
+        used_by_model(&b, "m1", "", "", (struct turn_usage){ 10, 5, 0, 0 }, true);
+        say(&b, TURN_TOOL_RESULT, "t1", "1");
+        end(&b, true);
+        assert_has(&b, 1, "\"message\":{\"id\":\"m1\"");
+        open_shelf(&s, &b, kept);
+        call(&s.book, "t1", "Read", "{}");
+        used_by_model(&s.book, "m1", "", "", (struct turn_usage){ 10, 5, 0, 0 }, true);
+        say(&s.book, TURN_TOOL_RESULT, "t1", "1");
+        end(&s.book, true);
+        assert_int_equal(s.book.count, 2 - kept);
+        close_book(&s.book);
+        close_book(&b);
+    }
+}
+
 int
 main(void)
 {
@@ -909,6 +939,7 @@ main(void)
         cmocka_unit_test(what_an_iteration_left_open_is_told_at_its_end),
         cmocka_unit_test(no_line_follows_one_that_is_lost),
         cmocka_unit_test(what_is_missing_is_made_once_more_and_no_more),
+        cmocka_unit_test(usage_of_a_line_that_is_there_is_not_told_once_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
