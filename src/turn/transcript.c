@@ -8,6 +8,7 @@
 #include "turn/transcript.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -377,7 +378,7 @@ speak(struct turn_transcript *t, const struct turn_event *e)
 }
 
 int
-turn_transcript_add(struct turn_transcript *t, const struct turn_event *e,
+turn_transcript_add(struct turn_transcript *t, const struct turn_event *given,
                     uint64_t number, uint64_t ts_ns)
 {
     static int (*const takes[TURN_TYPES])(struct turn_transcript *,
@@ -386,6 +387,11 @@ turn_transcript_add(struct turn_transcript *t, const struct turn_event *e,
         [TURN_TOOL_CALL] = call, [TURN_TOOL_RESULT] = answer, [TURN_USAGE] = count,
         [TURN_DONE] = finish,    [TURN_EXIT] = leave,
     };
+    struct turn_event cut = *given;
+    const struct turn_event *e = &cut;
+    cut.model = transcript_cut(cut.model, TRANSCRIPT_WORD_MAX);
+    cut.parent = transcript_cut(cut.parent, TRANSCRIPT_WORD_MAX);
+    cut.cwd = transcript_cut(cut.cwd, PATH_MAX);
     t->last = number;
     t->now_ns = ts_ns;
     if (e->is_partial || !takes[e->type])
@@ -421,6 +427,13 @@ turn_transcript_end(struct turn_transcript *t, uint64_t ts_ns, bool has_ended)
 
 /* -- all -- */
 
+static int
+keep_str(struct buf *kept, const char *text, size_t most)
+{
+    struct view all = { (const uint8_t *)text, strlen(text) };
+    return transcript_keep(kept, transcript_cut(all, most));
+}
+
 int
 turn_transcript_new(struct turn_transcript **ret,
                     const struct turn_transcript_options *opt)
@@ -431,9 +444,9 @@ turn_transcript_new(struct turn_transcript **ret,
     t->opt = *opt;
     if (opt->parent)
         snprintf(t->parent, sizeof(t->parent), "%s", opt->parent);
-    int r = opt->cwd ? buf_puts(&t->cwd, opt->cwd) : 0;
+    int r = opt->cwd ? keep_str(&t->cwd, opt->cwd, PATH_MAX) : 0;
     if (!r && opt->model)
-        r = buf_puts(&t->model, opt->model);
+        r = keep_str(&t->model, opt->model, TRANSCRIPT_WORD_MAX);
     if (r < 0)
         turn_transcript_free(t);
     else

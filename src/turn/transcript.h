@@ -59,8 +59,9 @@ struct turn_transcript;
 int turn_transcript_new(struct turn_transcript **ret,
                         const struct turn_transcript_options *opt);
 void turn_transcript_free(struct turn_transcript *t);
-/* number: the event's, from 1 up. What lies in a line is some MiB at most: more of one
- * turn is another line. */
+/* number: the event's, from 1 up. Of what stands in each line (model, folder, the
+ * message's id) only so much is kept as is meant by one. What lies in a line is some MiB
+ * at most: more of one turn is another line. */
 int turn_transcript_add(struct turn_transcript *t, const struct turn_event *e,
                         uint64_t number, uint64_t ts_ns);
 /* Is there a line that waits for more of its turn? */

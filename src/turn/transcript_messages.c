@@ -16,6 +16,16 @@ view_of(const struct buf *b)
     return (struct view){ b->p, b->n };
 }
 
+struct view
+transcript_cut(struct view text, size_t most)
+{
+    if (text.n <= most)
+        return text;
+    while (most > 0 && (text.p[most] & 0xc0) == 0x80)
+        most--;
+    return (struct view){ text.p, most };
+}
+
 bool
 transcript_is_same(struct view a, const struct buf *b)
 {
@@ -31,7 +41,7 @@ transcript_keep(struct buf *kept, struct view told)
 
 /* -- ids: other commands may count their messages from 1, too -- */
 
-enum { IDS_MAX = 256 << 10 };
+enum { IDS_MAX = 256 << 10, MARK_MAX = 24 };
 
 static uint64_t
 hash(struct view id)
@@ -65,6 +75,7 @@ name(struct turn_transcript *t, struct transcript_message *m, struct view id)
 struct view
 transcript_message_id(struct turn_transcript *t, struct view id)
 {
+    id = transcript_cut(id, TRANSCRIPT_WORD_MAX - MARK_MAX);
     if (!id.n || !was_before(t, id))
         return id;
     buf_clear(&t->id);

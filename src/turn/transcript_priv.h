@@ -28,6 +28,9 @@ struct transcript_message {
 /* Those of sub-agents take turns with the others. */
 enum { TRANSCRIPT_MESSAGES = 64 };
 
+/* Of what stands in each line: of more than that the beginning. */
+enum { TRANSCRIPT_WORD_MAX = 1 << 10 };
+
 struct turn_transcript {
     struct turn_transcript_options opt;
     struct buf cwd, model;       /* the last that were told */
@@ -62,6 +65,8 @@ struct turn_transcript {
 
 /* -- transcript_messages.c -- */
 
+/* Its beginning, in whole characters. */
+struct view transcript_cut(struct view text, size_t most);
 bool transcript_is_same(struct view a, const struct buf *b);
 int transcript_keep(struct buf *kept, struct view told);
 /* What a message of the command at hand that the agent calls so has as its id; borrowed

@@ -142,7 +142,7 @@ end(struct book *b, bool has_ended)
 static const char *
 line(struct book *b, unsigned n)
 {
-    static char text[4096];
+    static char text[16384];
     const char *p = buf_str(&b->lines);
     assert_true(n <= b->count);
     for (; n > 1; n--)
@@ -422,6 +422,37 @@ much_of_one_turn_is_several_lines(void **state)
         assert_int_equal(add(&b, &e), 0);
     end(&b, true);
     assert_int_equal(b.count, 3);
+    close_book(&b);
+}
+
+static void
+what_stands_in_each_line_is_short(void **state)
+{
+    (void)state;
+    enum { LONG = 2 << 20 };
+    struct book b;
+    AUTO(buf) text = { 0 };
+    open_book(&b, NULL);
+    for (int i = 0; i < LONG; i += 2)
+        buf_puts(&text, "\303\274");
+    struct view all = { text.p, text.n };
+    struct turn_event e = turn_event(TURN_SESSION), used = turn_event(TURN_USAGE);
+    e.model = e.cwd = all;
+    assert_int_equal(add(&b, &e), 0);
+    e = turn_event(TURN_TEXT);
+    e.id = used.id = e.parent = used.parent = used.model = all;
+    used.usage = (struct turn_usage){ 1, 1, 1, 1 };
+    for (int i = 0; i < 40; i++) {
+        assert_int_equal(add(&b, &e), 0);
+        if (!i)
+            assert_int_equal(add(&b, &used), 0);
+        assert_int_equal(turn_transcript_flush(b.t), 0);
+    }
+    end(&b, true);
+    assert_int_equal(b.count, 40);
+    assert_true(b.lines.n < 40 * 8192);
+    assert_null(strstr(buf_str(&b.lines), "\357\277\275")); /* nothing was cut in two */
+    assert_int_equal(number_in_line(line(&b, 40), "\"output_tokens\":"), 1);
     close_book(&b);
 }
 
@@ -927,6 +958,7 @@ main(void)
         cmocka_unit_test(what_is_not_told_is_not_made_up),
         cmocka_unit_test(a_sub_agents_lines_are_beside_the_chain_of_talk),
         cmocka_unit_test(much_of_one_turn_is_several_lines),
+        cmocka_unit_test(what_stands_in_each_line_is_short),
         cmocka_unit_test(whoever_takes_the_lines_may_stop_it),
         cmocka_unit_test(uuids_of_a_session_are_always_the_same_and_no_two),
         cmocka_unit_test(more_of_a_message_that_was_quiet_is_another_line_of_it),
