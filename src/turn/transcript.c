@@ -12,58 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "turn/compact.h"
 #include "turn/tell_priv.h"
 #include "turn/transcript_priv.h"
 
-enum {
-    CONTENT_MAX = 4 << 20, /* bytes, about: then the line is complete */
-    CALL_ID_MAX = 1 << 10, /* of a call that is remembered … */
-    CALLS_MAX = 256 << 10, /* … and of all of them: the oldest go */
-};
+enum { CONTENT_MAX = 4 << 20 }; /* bytes, about: then the line is complete */
 
 static struct view
 view_of(const struct buf *b)
 {
     return (struct view){ b->p, b->n };
-}
-
-/* -- calls that wait for their results -- */
-
-static int
-remember_call(struct turn_transcript *t, struct view id)
-{
-    if (id.n > CALL_ID_MAX || memchr(id.p, 0, id.n))
-        return 0;
-    while (t->calls.n + id.n + 1 > CALLS_MAX) {
-        size_t oldest = strlen((const char *)t->calls.p) + 1;
-        memmove(t->calls.p, t->calls.p + oldest, t->calls.n - oldest);
-        t->calls.n -= oldest;
-    }
-    int r = buf_append(&t->calls, id.p, id.n);
-    return r < 0 ? r : buf_append(&t->calls, "", 1);
-}
-
-/* Where it stands; at the end: nowhere. */
-static size_t
-find_call(const struct turn_transcript *t, struct view id)
-{
-    for (size_t at = 0, n; at < t->calls.n; at += n + 1) {
-        n = strlen((const char *)t->calls.p + at);
-        if (n == id.n && !memcmp(t->calls.p + at, id.p, n))
-            return at;
-    }
-    return t->calls.n;
-}
-
-static void
-forget_call(struct turn_transcript *t, struct view id)
-{
-    size_t at = find_call(t, id), next = at + id.n + 1;
-    if (at == t->calls.n)
-        return;
-    memmove(t->calls.p + at, t->calls.p + next, t->calls.n - next);
-    t->calls.n -= id.n + 1;
 }
 
 /* -- the line at hand -- */
@@ -152,28 +109,6 @@ ask(struct turn_transcript *t, const struct turn_event *e)
     return r < 0 ? r : transcript_put_text(t, e->text);
 }
 
-/* A tool's arguments are an object, whatever came. */
-static void
-put_input(struct turn_transcript *t, struct view json)
-{
-    struct json *j = &t->json;
-    AUTO(buf) compact = { .ceiling = SIZE_MAX };
-    bool is_json = json.n && turn_compact(json, &compact);
-    json_key(j, "input");
-    if (is_json && compact.p[0] == '{') {
-        json_raw(j, view_of(&compact));
-        return;
-    }
-    json_open(j, '{');
-    if (is_json)
-        json_key(j, "value"), json_raw(j, view_of(&compact));
-    else if (json.n)
-        json_key(j, "text"), json_bytes(j, json);
-    json_close(j, '}');
-    if (compact.failed && !t->content.failed)
-        t->content.failed = compact.failed;
-}
-
 /* One that is not told is made of the event's number. */
 static struct view
 id_of(const struct turn_transcript *t, struct view id, struct buf *room)
@@ -193,7 +128,7 @@ call(struct turn_transcript *t, const struct turn_event *e)
     struct json *j = &t->json;
     AUTO(buf) room = { 0 };
     struct view id = id_of(t, e->id, &room);
-    if (find_call(t, id) < t->calls.n)
+    if (transcript_call_is_open(t, id))
         return 0;
     int r = turn_to_message(t, e->message, e);
     if (r < 0)
@@ -201,10 +136,10 @@ call(struct turn_transcript *t, const struct turn_event *e)
     open_block(t, "tool_use");
     json_key(j, "id"), json_bytes(j, id);
     json_key(j, "name"), json_bytes(j, e->name);
-    put_input(t, e->json);
+    transcript_put_input(t, e->json);
     json_close(j, '}');
     t->m->has_call = true;
-    return t->content.failed ? t->content.failed : remember_call(t, id);
+    return t->content.failed ? t->content.failed : transcript_call_open(t, id);
 }
 
 static void
@@ -232,7 +167,7 @@ answer(struct turn_transcript *t, const struct turn_event *e)
         return r;
     id = room.n ? view_of(&room) : id_of(t, id, &room);
     put_result(t, id, e->text, e->is_error);
-    forget_call(t, id);
+    transcript_call_close(t, id);
     return t->content.failed;
 }
 

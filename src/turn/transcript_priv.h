@@ -91,6 +91,15 @@ void transcript_told(struct turn_usage *sum, struct turn_usage *had,
 void transcript_plus(uint64_t *tokens, uint64_t more);
 void transcript_messages_release(struct turn_transcript *t);
 
+/* -- transcript_calls.c -- */
+
+/* It waits for its result. */
+int transcript_call_open(struct turn_transcript *t, struct view id);
+bool transcript_call_is_open(const struct turn_transcript *t, struct view id);
+void transcript_call_close(struct turn_transcript *t, struct view id);
+/* Its arguments, into its block. */
+void transcript_put_input(struct turn_transcript *t, struct view json);
+
 /* -- transcript_line.c -- */
 
 /* Writes the line at hand away; nothing where there is none. */

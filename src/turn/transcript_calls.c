@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* transcript_calls.c -- calls of tools in a transcript: their arguments, and which of
+ * them have no result yet. */
+#include "turn/compact.h"
+#include "turn/transcript_priv.h"
+
+enum {
+    CALL_ID_MAX = 1 << 10, /* of a call that is remembered … */
+    CALLS_MAX = 256 << 10, /* … and of all of them: the oldest go */
+};
+
+static struct view
+view_of(const struct buf *b)
+{
+    return (struct view){ b->p, b->n };
+}
+
+/* -- those that wait for their results -- */
+
+int
+transcript_call_open(struct turn_transcript *t, struct view id)
+{
+    if (id.n > CALL_ID_MAX || memchr(id.p, 0, id.n))
+        return 0;
+    while (t->calls.n + id.n + 1 > CALLS_MAX) {
+        size_t oldest = strlen((const char *)t->calls.p) + 1;
+        memmove(t->calls.p, t->calls.p + oldest, t->calls.n - oldest);
+        t->calls.n -= oldest;
+    }
+    int r = buf_append(&t->calls, id.p, id.n);
+    return r < 0 ? r : buf_append(&t->calls, "", 1);
+}
+
+/* Where it stands; at the end: nowhere. */
+static size_t
+find(const struct turn_transcript *t, struct view id)
+{
+    for (size_t at = 0, n; at < t->calls.n; at += n + 1) {
+        n = strlen((const char *)t->calls.p + at);
+        if (n == id.n && !memcmp(t->calls.p + at, id.p, n))
+            return at;
+    }
+    return t->calls.n;
+}
+
+bool
+transcript_call_is_open(const struct turn_transcript *t, struct view id)
+{
+    return find(t, id) < t->calls.n;
+}
+
+void
+transcript_call_close(struct turn_transcript *t, struct view id)
+{
+    size_t at = find(t, id), next = at + id.n + 1;
+    if (at == t->calls.n)
+        return;
+    memmove(t->calls.p + at, t->calls.p + next, t->calls.n - next);
+    t->calls.n -= id.n + 1;
+}
+
+/* -- arguments -- */
+
+/* An object, whatever came. */
+void
+transcript_put_input(struct turn_transcript *t, struct view json)
+{
+    struct json *j = &t->json;
+    AUTO(buf) compact = { .ceiling = SIZE_MAX };
+    bool is_json = json.n && turn_compact(json, &compact);
+    json_key(j, "input");
+    if (is_json && compact.p[0] == '{') {
+        json_raw(j, view_of(&compact));
+        return;
+    }
+    json_open(j, '{');
+    if (is_json)
+        json_key(j, "value"), json_raw(j, view_of(&compact));
+    else if (json.n)
+        json_key(j, "text"), json_bytes(j, json);
+    json_close(j, '}');
+    if (compact.failed && !t->content.failed)
+        t->content.failed = compact.failed;
+}
