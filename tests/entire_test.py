@@ -239,6 +239,25 @@ def a_real_stream_has_its_tokens_and_files():
         assert kept.context.count("\n- **") == len(want)
 
 
+@test
+def jq_reads_whatever_a_tool_is_called_with():
+    if not shutil.which("jq"):
+        raise Skip("no jq")
+
+    def nested(levels):
+        return json.loads("[" * levels + "]" * levels)
+
+    with Ahr(AHR) as a:
+        entire.agent(a, (BEGIN, said("m1", *(tool(f"t{n}", "Deep", a=nested(n)) for n in (10, 190, 199, 200, 230, 250)))))
+        a.ok("run", "--entire", "--", *CLAUDE)
+        kept = Transcript(a.dir).is_sound()
+        done = subprocess.run(["jq", "-c", ".message.content[]? | .id?"], stdin=open(kept.path, "rb"), capture_output=True)
+        assert done.returncode == 0 and b"t250" in done.stdout, done
+        given = {block["id"]: block["input"] for _, block in kept.blocks("tool_use")}
+        assert given["t199"] == {"a": nested(199)}
+        assert list(given["t250"]) == ["text"] and json.loads(given["t250"]["text"]) == {"a": nested(250)}
+
+
 # -- around it --
 
 @test

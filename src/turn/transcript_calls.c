@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* transcript_calls.c -- calls of tools in a transcript: their arguments, and which of
  * them have no result yet. */
+#include "base/json_in.h"
 #include "turn/compact.h"
 #include "turn/transcript_priv.h"
 
 enum {
     CALL_ID_MAX = 1 << 10, /* of a call that is remembered … */
     CALLS_MAX = 256 << 10, /* … and of all of them: the oldest go */
+    DEPTH_MAX = 200,       /* jq takes 256 levels, of which some are the line's */
 };
 
 static struct view
@@ -61,13 +63,39 @@ transcript_call_close(struct turn_transcript *t, struct view id)
 
 /* -- arguments -- */
 
+static bool
+is_too_deep(struct view json)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i < json.n; i++) {
+        uint8_t c = json.p[i];
+        if (c == '"')
+            i = json_in_string_end(json, i + 1) - 1;
+        else if (c == '{' || c == '[')
+            depth++;
+        else if (c == '}' || c == ']')
+            depth--;
+        if (depth > DEPTH_MAX)
+            return true;
+    }
+    return false;
+}
+
+/* False: it is no JSON that may stand in a line. */
+static bool
+make_fit(struct view json, struct buf *out)
+{
+    bool is_json = json.n && turn_compact(json, out);
+    return is_json && !is_too_deep(view_of(out));
+}
+
 /* An object, whatever came. */
 void
 transcript_put_input(struct turn_transcript *t, struct view json)
 {
     struct json *j = &t->json;
     AUTO(buf) compact = { .ceiling = SIZE_MAX };
-    bool is_json = json.n && turn_compact(json, &compact);
+    bool is_json = make_fit(json, &compact);
     json_key(j, "input");
     if (is_json && compact.p[0] == '{') {
         json_raw(j, view_of(&compact));

@@ -426,6 +426,40 @@ much_of_one_turn_is_several_lines(void **state)
 }
 
 static void
+assert_input(const char *given, const char *want)
+{
+    struct book b;
+    open_book(&b, NULL);
+    call(&b, "t", "A", given);
+    end(&b, false);
+    const char *at = strstr(line(&b, 1), "\"input\":");
+    assert_non_null(at);
+    assert_memory_equal(at + 8, want, strlen(want));
+    assert_memory_equal(at + 8 + strlen(want), "}],\"stop_reason\"", 16);
+    close_book(&b);
+}
+
+static void
+arguments_that_are_too_deep_are_a_text(void **state)
+{
+    (void)state;
+    char json[600], want[700];
+    static const char brackets[] = "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[";
+    assert_input("{\"a\":\"[[{{\",\"b\":[\"\\\"[\"]}",
+                 "{\"a\":\"[[{{\",\"b\":[\"\\\"[\"]}");
+    for (int deep = 0; deep < 2; deep++) {
+        size_t n = 199 + (size_t)deep;
+        snprintf(json, sizeof(json), "{\"a\":%s%s%s%s", brackets, brackets, brackets,
+                 brackets);
+        memset(json + 5 + n, ']', 2 * n - n);
+        snprintf(json + 5 + 2 * n, 2, "}");
+        snprintf(want, sizeof(want), deep ? "{\"text\":\"{\\\"a\\\":%s\"}" : "%s",
+                 deep ? json + 5 : json);
+        assert_input(json, want);
+    }
+}
+
+static void
 what_stands_in_each_line_is_short(void **state)
 {
     (void)state;
@@ -958,6 +992,7 @@ main(void)
         cmocka_unit_test(what_is_not_told_is_not_made_up),
         cmocka_unit_test(a_sub_agents_lines_are_beside_the_chain_of_talk),
         cmocka_unit_test(much_of_one_turn_is_several_lines),
+        cmocka_unit_test(arguments_that_are_too_deep_are_a_text),
         cmocka_unit_test(what_stands_in_each_line_is_short),
         cmocka_unit_test(whoever_takes_the_lines_may_stop_it),
         cmocka_unit_test(uuids_of_a_session_are_always_the_same_and_no_two),
