@@ -248,13 +248,14 @@ def jq_reads_whatever_a_tool_is_called_with():
         return json.loads("[" * levels + "]" * levels)
 
     with Ahr(AHR) as a:
-        entire.agent(a, (BEGIN, said("m1", *(tool(f"t{n}", "Deep", a=nested(n)) for n in (10, 190, 199, 200, 230, 250)))))
+        entire.agent(a, (BEGIN, said("m1", *(tool(f"t{n}", "Deep", a=nested(n)) for n in (10, 190, 199, 200, 230, 250)),
+                                     tool("half", "Half", a="x\ud800y"))))
         a.ok("run", "--entire", "--", *CLAUDE)
         kept = Transcript(a.dir).is_sound()
         done = subprocess.run(["jq", "-c", ".message.content[]? | .id?"], stdin=open(kept.path, "rb"), capture_output=True)
         assert done.returncode == 0 and b"t250" in done.stdout, done
         given = {block["id"]: block["input"] for _, block in kept.blocks("tool_use")}
-        assert given["t199"] == {"a": nested(199)}
+        assert given["t199"] == {"a": nested(199)} and given["half"] == {"a": "x\ufffdy"}, given["half"]
         assert list(given["t250"]) == ["text"] and json.loads(given["t250"]["text"]) == {"a": nested(250)}
 
 

@@ -81,11 +81,47 @@ is_too_deep(struct view json)
     return false;
 }
 
+enum half { NO_HALF, FIRST_HALF, SECOND_HALF };
+
+/* Which half of a surrogate pair is written there: \ud83e is a first one. */
+static enum half
+half_at(const struct buf *json, size_t i)
+{
+    const uint8_t *p = json->p + i;
+    if (i + 6 > json->n || p[0] != '\\' || p[1] != 'u' || (p[2] | 0x20) != 'd')
+        return NO_HALF;
+    uint8_t c = p[3] | 0x20; /* digits stay */
+    return c == '8' || c == '9' || c == 'a' || c == 'b' ? FIRST_HALF
+           : c >= 'c' && c <= 'f'                       ? SECOND_HALF
+                                                        : NO_HALF;
+}
+
+/* One that stands alone, which no JSON may have, becomes U+FFFD. */
+static bool
+mend_halves(struct buf *json)
+{
+    bool has_mended = false;
+    for (size_t i = 0; i < json->n; i++) {
+        if (json->p[i] != '\\')
+            continue;
+        enum half half = half_at(json, i);
+        bool is_pair = half == FIRST_HALF && half_at(json, i + 6) == SECOND_HALF;
+        if (half && !is_pair)
+            memcpy(json->p + i + 2, "fffd", 4), has_mended = true;
+        i += is_pair ? 11 : 1;
+    }
+    return has_mended;
+}
+
 /* False: it is no JSON that may stand in a line. */
 static bool
 make_fit(struct view json, struct buf *out)
 {
+    AUTO(buf) mended = { .ceiling = SIZE_MAX };
     bool is_json = json.n && turn_compact(json, out);
+    if (json.n && !is_json && !buf_append(&mended, json.p, json.n) &&
+        mend_halves(&mended))
+        is_json = turn_compact(view_of(&mended), out);
     return is_json && !is_too_deep(view_of(out));
 }
 

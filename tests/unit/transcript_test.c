@@ -440,6 +440,18 @@ assert_input(const char *given, const char *want)
 }
 
 static void
+a_half_of_a_surrogate_pair_is_replaced(void **state)
+{
+    (void)state;
+    assert_input("{\"a\": \"x\\ud800\", \"b\":\"\\uDC00y\"}",
+                 "{\"a\":\"x\\ufffd\",\"b\":\"\\ufffdy\"}");
+    assert_input("{\"a\":\"\\ud83e\\udd8a \\ud83e\\\\udd8a\\uD83E\\ud83e\\udd8a\"}",
+                 "{\"a\":\"\\ud83e\\udd8a \\ufffd\\\\udd8a\\ufffd\\ud83e\\udd8a\"}");
+    assert_input("[\"\\udfff\"]", "{\"value\":[\"\\ufffd\"]}");
+    assert_input("{\"a\":\"\\ud800\"", "{\"text\":\"{\\\"a\\\":\\\"\\\\ud800\\\"\"}");
+}
+
+static void
 arguments_that_are_too_deep_are_a_text(void **state)
 {
     (void)state;
@@ -992,6 +1004,7 @@ main(void)
         cmocka_unit_test(what_is_not_told_is_not_made_up),
         cmocka_unit_test(a_sub_agents_lines_are_beside_the_chain_of_talk),
         cmocka_unit_test(much_of_one_turn_is_several_lines),
+        cmocka_unit_test(a_half_of_a_surrogate_pair_is_replaced),
         cmocka_unit_test(arguments_that_are_too_deep_are_a_text),
         cmocka_unit_test(what_stands_in_each_line_is_short),
         cmocka_unit_test(whoever_takes_the_lines_may_stop_it),
