@@ -42,7 +42,7 @@ take_line(void *ctx, struct view line)
 }
 
 static void
-open_book(struct book *b, const char *parent)
+open_book(struct book *b)
 {
     *b = (struct book){ 0 };
     const struct turn_transcript_options opt = {
@@ -50,7 +50,6 @@ open_book(struct book *b, const char *parent)
         .version = "1.0",
         .git_branch = "main",
         .cwd = "/x",
-        .parent = parent,
         .uuid = make_uuid,
         .line = take_line,
         .ctx = b,
@@ -169,7 +168,7 @@ a_turn_is_a_line_as_the_seed_has_it(void **state)
 {
     (void)state;
     struct book b;
-    open_book(&b, NULL);
+    open_book(&b);
     ask(&b, "explain \"main.rs\"");
     assert_int_equal(b.count, 1); /* at once: it is complete */
     say(&b, TURN_TEXT, "m1", "Let me read.");
@@ -212,7 +211,7 @@ results_and_what_the_user_says_then_are_one_line(void **state)
 {
     (void)state;
     struct book b;
-    open_book(&b, "11111111-1111-4111-8111-111111111111");
+    open_book(&b);
     call(&b, "t1", "A", "{}");
     call(&b, "t2", "B", "[1]");
     call(&b, "", "C", "{\"x\":");
@@ -222,7 +221,6 @@ results_and_what_the_user_says_then_are_one_line(void **state)
     say(&b, TURN_TOOL_RESULT, "", "of the oldest");
     ask(&b, "and now?");
     assert_int_equal(b.count, 2);
-    assert_has(&b, 1, "\"parentUuid\":\"11111111-1111-4111-8111-111111111111\"");
     assert_has(&b, 1, "\"id\":\"msg_00000000-0000-8000-8000-000000000001\"");
     assert_has(&b, 1, "\"name\":\"A\",\"input\":{}}");
     assert_has(&b, 1, "\"name\":\"B\",\"input\":{\"value\":[1]}}");
@@ -243,7 +241,7 @@ a_call_without_a_result_is_closed_when_all_has_ended(void **state)
     (void)state;
     struct book b;
     for (int has_ended = 0; has_ended < 2; has_ended++) {
-        open_book(&b, NULL);
+        open_book(&b);
         call(&b, "t1", "A", "");
         call(&b, "t2", "B", "");
         say(&b, TURN_TOOL_RESULT, "t1", "one");
@@ -263,7 +261,7 @@ a_call_that_is_told_again_is_one_and_has_one_result(void **state)
     (void)state;
     struct book b;
     for (int is_early = 0; is_early < 2; is_early++) {
-        open_book(&b, NULL);
+        open_book(&b);
         call(&b, "item_3", "todo_list", "{\"items\":[1]}");
         if (is_early)
             assert_int_equal(turn_transcript_flush(b.t), 0);
@@ -334,7 +332,7 @@ the_streams_own_total_is_the_truth(void **state)
 {
     (void)state;
     struct book b;
-    open_book(&b, NULL);
+    open_book(&b);
     used(&b, TURN_USAGE, "m1", 10, 1); /* before it says anything */
     say(&b, TURN_TEXT, "m1", "one");
     say(&b, TURN_TEXT, "m2", "two");
@@ -363,7 +361,7 @@ what_is_not_told_is_not_made_up(void **state)
     (void)state;
     struct book b;
     struct turn_event session = turn_event(TURN_SESSION);
-    open_book(&b, NULL);
+    open_book(&b);
     session.model = text_view("m-1");
     session.cwd = text_view("/y");
     assert_int_equal(add(&b, &session), 0);
@@ -389,7 +387,7 @@ a_sub_agents_lines_are_beside_the_chain_of_talk(void **state)
     (void)state;
     struct book b;
     struct turn_event e = turn_event(TURN_TEXT);
-    open_book(&b, NULL);
+    open_book(&b);
     call(&b, "task", "Task", "{}");
     e.parent = text_view("task");
     e.id = text_view("s1");
@@ -413,7 +411,7 @@ much_of_one_turn_is_several_lines(void **state)
     (void)state;
     struct book b;
     AUTO(buf) text = { 0 };
-    open_book(&b, NULL);
+    open_book(&b);
     memset(buf_grow(&text, 3 << 20), 'x', 3 << 20);
     struct turn_event e = turn_event(TURN_TEXT);
     e.id = text_view("m");
@@ -429,7 +427,7 @@ static void
 assert_input(const char *given, const char *want)
 {
     struct book b;
-    open_book(&b, NULL);
+    open_book(&b);
     call(&b, "t", "A", given);
     end(&b, false);
     const char *at = strstr(line(&b, 1), "\"input\":");
@@ -478,7 +476,7 @@ what_stands_in_each_line_is_short(void **state)
     enum { LONG = 2 << 20 };
     struct book b;
     AUTO(buf) text = { 0 };
-    open_book(&b, NULL);
+    open_book(&b);
     for (int i = 0; i < LONG; i += 2)
         buf_puts(&text, "\303\274");
     struct view all = { text.p, text.n };
@@ -507,7 +505,7 @@ whoever_takes_the_lines_may_stop_it(void **state)
 {
     (void)state;
     struct book b;
-    open_book(&b, NULL);
+    open_book(&b);
     b.fails_at = 2;
     ask(&b, "one");
     struct turn_event e = turn_event(TURN_TEXT);
@@ -544,7 +542,7 @@ more_of_a_message_that_was_quiet_is_another_line_of_it(void **state)
 {
     (void)state;
     struct book b;
-    open_book(&b, NULL);
+    open_book(&b);
     assert_false(turn_transcript_is_open(b.t));
     say(&b, TURN_TEXT, "m1", "Let me read.");
     assert_true(turn_transcript_is_open(b.t));
@@ -570,7 +568,7 @@ what_a_message_has_used_is_told_though_its_line_is_written(void **state)
 {
     (void)state;
     struct book b;
-    open_book(&b, NULL);
+    open_book(&b);
     say(&b, TURN_TEXT, "m1", "Hello.");
     used(&b, TURN_USAGE, "m1", 10, 1);
     assert_int_equal(turn_transcript_flush(b.t), 0);
@@ -593,7 +591,7 @@ what_a_message_of_calls_has_used_is_told_at_once(void **state)
 {
     (void)state;
     struct book b;
-    open_book(&b, NULL);
+    open_book(&b);
     call_in(&b, "m1", "t1", "Read", "{}");
     say(&b, TURN_TOOL_RESULT, "t1", "1");
     used(&b, TURN_USAGE, "m1", 10, 5);
@@ -619,7 +617,7 @@ calls_far_from_each_other_are_of_their_message(void **state)
     (void)state;
     struct book b;
     char m[8], t[8];
-    open_book(&b, NULL);
+    open_book(&b);
     for (int i = 1; i <= 3; i++) {
         snprintf(m, sizeof(m), "m%d", i);
         used(&b, TURN_USAGE, m, 10, 1);
@@ -654,7 +652,7 @@ a_line_of_a_message_is_of_the_model_that_said_it(void **state)
     (void)state;
     struct book b;
     struct turn_event session = turn_event(TURN_SESSION), sub = turn_event(TURN_TEXT);
-    open_book(&b, NULL);
+    open_book(&b);
     session.model = text_view("large");
     assert_int_equal(add(&b, &session), 0);
     call_in(&b, "m1", "task", "Task", "{}");
@@ -695,7 +693,7 @@ a_rest_without_output_is_a_message_of_its_own(void **state)
     (void)state;
     struct book b;
     for (int is_early = 0; is_early < 2; is_early++) {
-        open_book(&b, NULL);
+        open_book(&b);
         say(&b, TURN_TEXT, "m1", "Hello.");
         used(&b, TURN_USAGE, "m1", 10, 5);
         if (is_early)
@@ -728,7 +726,7 @@ each_iteration_has_messages_and_calls_of_its_own(void **state)
 {
     (void)state;
     struct book b;
-    open_book(&b, NULL);
+    open_book(&b);
     for (int n = 1; n <= 3; n++) {
         char id[8];
         say(&b, TURN_TEXT, "item_1", "one");
@@ -767,7 +765,7 @@ what_an_iteration_left_open_is_told_at_its_end(void **state)
 {
     (void)state;
     struct book b;
-    open_book(&b, NULL);
+    open_book(&b);
     used(&b, TURN_USAGE, "silent", 7, 7);
     call(&b, "t1", "Read", "{}");
     call(&b, "t2", "Read", "{}");
@@ -933,7 +931,7 @@ what_is_missing_is_made_once_more_and_no_more(void **state)
     (void)state;
     for (unsigned quiet = 0; quiet < 1U << SCENE; quiet++) {
         struct book b;
-        open_book(&b, NULL);
+        open_book(&b);
         for (int n = 0; n < SCENE; n++) {
             play(&b, n);
             if (quiet & 1U << n)
@@ -975,7 +973,7 @@ usage_of_a_line_that_is_there_is_not_told_once_more(void **state)
     struct book b;
     struct shelf s;
     for (unsigned kept = 0; kept <= 2; kept++) {
-        open_book(&b, NULL);
+        open_book(&b);
         call(&b, "t1", "Read", "{}");
         used_by_model(&b, "m1", "", "", (struct turn_usage){ 10, 5, 0, 0 }, true);
         say(&b, TURN_TOOL_RESULT, "t1", "1");
