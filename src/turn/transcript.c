@@ -218,7 +218,7 @@ static bool
 tell_rest_of(struct turn_transcript *t, struct turn_usage *rest)
 {
     struct transcript_message *m = t->m;
-    if (!m || m->side.n)
+    if (!m || t->side.n)
         return false;
     struct turn_usage all = t->open ? transcript_message_usage(m) : m->told;
     for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
@@ -272,7 +272,7 @@ finish(struct turn_transcript *t, const struct turn_event *e)
     int r = settle(t);
     if (!r)
         r = transcript_put(t);
-    t->m = NULL;
+    transcript_messages_settled(t);
     return r;
 }
 

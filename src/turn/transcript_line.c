@@ -144,7 +144,7 @@ static int
 take_known_id(struct turn_transcript *t)
 {
     struct transcript_message *m = t->m;
-    return m->id.n ? 0 : transcript_message_of(t, t->known.id, view_of(&m->side), &m);
+    return m->id.n ? 0 : transcript_message_of(t, t->known.id, view_of(&t->side), &m);
 }
 
 int

@@ -107,7 +107,6 @@ static void
 forget(struct transcript_message *m)
 {
     buf_clear(&m->id);
-    buf_clear(&m->side);
     buf_clear(&m->model);
     m->used = 0;
     m->usage = m->told = TURN_NO_USAGE;
@@ -116,8 +115,7 @@ forget(struct transcript_message *m)
 
 /* In the place of the one that was used the longest ago. */
 static int
-make(struct turn_transcript *t, struct view id, struct view side,
-     struct transcript_message **ret)
+make(struct turn_transcript *t, struct view id, struct transcript_message **ret)
 {
     struct transcript_message *m = NULL;
     for (size_t i = 0; i < TRANSCRIPT_MESSAGES; i++) {
@@ -127,8 +125,7 @@ make(struct turn_transcript *t, struct view id, struct view side,
     }
     forget(m);
     *ret = m;
-    int r = name(t, m, id);
-    return r < 0 ? r : transcript_keep(&m->side, side);
+    return name(t, m, id);
 }
 
 /* The one at hand, which had no id, is that one. */
@@ -146,12 +143,21 @@ join(struct turn_transcript *t, struct transcript_message *m)
     return r;
 }
 
+void
+transcript_messages_settled(struct turn_transcript *t)
+{
+    for (size_t i = 0; i < TRANSCRIPT_MESSAGES; i++)
+        if (t->messages[i].used && !t->messages[i].is_written)
+            forget(&t->messages[i]);
+    t->m = NULL;
+}
+
 int
 transcript_message_of(struct turn_transcript *t, struct view id, struct view side,
                       struct transcript_message **ret)
 {
     struct transcript_message *at = t->m, *m = id.n ? find(t, id) : NULL;
-    bool is_here = at && transcript_is_same(side, &at->side);
+    bool is_here = at && transcript_is_same(side, &t->side);
     int r = 0;
     if (is_here && !id.n)
         m = at;
@@ -160,7 +166,7 @@ transcript_message_of(struct turn_transcript *t, struct view id, struct view sid
     else if (is_here && !at->id.n)
         r = name(t, m = at, id);
     else if (!m)
-        r = make(t, id, side, &m);
+        r = make(t, id, &m);
     m->used = ++t->uses;
     *ret = m;
     return r;
@@ -219,7 +225,6 @@ transcript_messages_release(struct turn_transcript *t)
     buf_release(&t->id);
     for (size_t i = 0; i < TRANSCRIPT_MESSAGES; i++) {
         buf_release(&t->messages[i].id);
-        buf_release(&t->messages[i].side);
         buf_release(&t->messages[i].model);
     }
 }

@@ -17,7 +17,6 @@ enum transcript_open {
 struct transcript_message {
     uint64_t used;           /* the higher, the later; 0: there is none here */
     struct buf id;           /* empty: not told yet */
-    struct buf side;         /* the call of which it is a sub-agent's; empty: of none */
     struct buf model;        /* empty: the session's */
     struct turn_usage usage; /* that events have told … */
     struct turn_usage told;  /* … and its lines */
@@ -77,6 +76,8 @@ void transcript_command_ended(struct turn_transcript *t);
  * new one: then those that were used the longest ago are forgotten. */
 int transcript_message_of(struct turn_transcript *t, struct view id, struct view side,
                           struct transcript_message **ret);
+/* None is at hand, and what those have used that have no line was told. */
+void transcript_messages_settled(struct turn_transcript *t);
 /* The one at hand gets an id where it has none: messages are counted by them. */
 int transcript_message_name(struct turn_transcript *t);
 /* Would another line with that usage count? */

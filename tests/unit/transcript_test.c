@@ -778,6 +778,21 @@ what_an_iteration_left_open_is_told_at_its_end(void **state)
     close_book(&b);
 }
 
+static void
+what_a_silent_message_has_used_is_told_once(void **state)
+{
+    (void)state;
+    struct book b;
+    open_book(&b);
+    used(&b, TURN_USAGE, "m1", 7, 5);
+    used(&b, TURN_DONE, "", 0, 0); /* tells it */
+    say(&b, TURN_TEXT, "m1", "Late.");
+    end(&b, true);
+    assert_int_equal(b.count, 2);
+    assert_int_equal(used_by(buf_str(&b.lines), "\"output_tokens\":"), 5);
+    close_book(&b);
+}
+
 static int
 lose_second(void *ctx, struct view v)
 {
@@ -1015,6 +1030,7 @@ main(void)
         cmocka_unit_test(a_rest_without_output_is_a_message_of_its_own),
         cmocka_unit_test(each_iteration_has_messages_and_calls_of_its_own),
         cmocka_unit_test(what_an_iteration_left_open_is_told_at_its_end),
+        cmocka_unit_test(what_a_silent_message_has_used_is_told_once),
         cmocka_unit_test(no_line_follows_one_that_is_lost),
         cmocka_unit_test(what_is_missing_is_made_once_more_and_no_more),
         cmocka_unit_test(usage_of_a_line_that_is_there_is_not_told_once_more),
