@@ -13,8 +13,13 @@
  * were interrupted, and whatever the next one says is of other messages: one whose id was
  * there before has the number of the command behind it ("item_5.2").
  *
- * Usage is that of the message. Where the stream's own total (DONE) says more than its
- * messages did, the last line has the rest, so that the sum over all messages is right.
+ * Usage is that of the message, which is told by one more line of it where it comes late.
+ * Where the stream's own total (DONE) says more than its messages did, the last one has
+ * the rest, or a message that is nothing else. So the sum over all messages is right, for
+ * readers who take of each the largest of each value, and for Entire, which takes of its
+ * lines the one with the most output.
+ *
+ * A call that is told again before its result is there once.
  *
  * Texts are as the events have them: who wants them masked masks the events.
  */
