@@ -7,6 +7,7 @@
  * takes the line with the most output, whole, and the first of several. Both come to the
  * same here: a line tells more than the ones before it only where its output is more.
  */
+#include "base/num.h"
 #include "turn/tell_priv.h"
 #include "turn/transcript_priv.h"
 
@@ -214,8 +215,7 @@ transcript_told(struct turn_usage *sum, struct turn_usage *had, struct turn_usag
 void
 transcript_plus(uint64_t *tokens, uint64_t more)
 {
-    uint64_t before = *tokens == TURN_UNKNOWN ? 0 : *tokens, most = TURN_UNKNOWN - 1;
-    *tokens = more > most - before ? most : before + more;
+    *tokens = num_plus_u64(*tokens == TURN_UNKNOWN ? 0 : *tokens, more, TURN_UNKNOWN - 1);
 }
 
 void
