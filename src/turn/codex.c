@@ -262,10 +262,10 @@ usage_of(struct view object)
     struct turn_usage u = TURN_NO_USAGE;
     if (!turn_known_fields(object, fields, 4))
         return u;
-    u.input_tokens = turn_u64(input, TURN_UNKNOWN);
-    u.cache_read_tokens = turn_u64(cached, TURN_UNKNOWN);
-    u.cache_creation_tokens = turn_u64(written, TURN_UNKNOWN);
-    u.output_tokens = turn_u64(output, TURN_UNKNOWN);
+    u.input_tokens = turn_tokens(input, TURN_UNKNOWN);
+    u.cache_read_tokens = turn_tokens(cached, TURN_UNKNOWN);
+    u.cache_creation_tokens = turn_tokens(written, TURN_UNKNOWN);
+    u.output_tokens = turn_tokens(output, TURN_UNKNOWN);
     turn_take_off(&u.input_tokens, u.cache_read_tokens);
     turn_take_off(&u.input_tokens, u.cache_creation_tokens);
     return u;

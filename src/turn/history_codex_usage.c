@@ -29,8 +29,8 @@ usage_of(struct view object)
         { "output_tokens", &output },
     };
     (void)turn_known_fields(object, wanted, 4);
-    struct turn_usage u = { turn_u64(input, 0), turn_u64(output, 0), turn_u64(written, 0),
-                            turn_u64(cached, 0) };
+    struct turn_usage u = { turn_tokens(input, 0), turn_tokens(output, 0),
+                            turn_tokens(written, 0), turn_tokens(cached, 0) };
     uint64_t of_cache = u.cache_read_tokens + u.cache_creation_tokens;
     if (of_cache >= u.cache_read_tokens && of_cache <= u.input_tokens)
         u.input_tokens -= of_cache;

@@ -93,7 +93,7 @@ next_model(struct json_in *in, bool *is_first, struct buf *name, struct turn_usa
     (void)turn_known_fields((struct view){ start, (size_t)(in->p - start) }, wanted,
                             TURN_USAGE_FIELDS);
     for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
-        *turn_usage_field(ret, i) = turn_u64(raw[i], 0);
+        *turn_usage_field(ret, i) = turn_tokens(raw[i], 0);
     return true;
 }
 

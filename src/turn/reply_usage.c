@@ -153,8 +153,8 @@ turn_reply_openai_usage(struct view usage, const char *input, const char *output
     if (!turn_known_fields(usage, wanted, 3))
         return u;
     (void)turn_known_fields(of_input, wanted_of_input, 1);
-    u.input_tokens = turn_u64(in, TURN_UNKNOWN);
-    u.output_tokens = turn_u64(out, TURN_UNKNOWN);
-    u.cache_read_tokens = turn_u64(cached, TURN_UNKNOWN);
+    u.input_tokens = turn_tokens(in, TURN_UNKNOWN);
+    u.output_tokens = turn_tokens(out, TURN_UNKNOWN);
+    u.cache_read_tokens = turn_tokens(cached, TURN_UNKNOWN);
     return u;
 }

@@ -181,13 +181,6 @@ message_of(struct turn_totals *t, struct view id, struct message **ret)
     return 0;
 }
 
-struct turn_usage
-turn_totals_of(const struct turn_totals *t, struct view id)
-{
-    const struct message *m = find(t, name_of(id));
-    return m ? m->usage : (struct turn_usage){ 0 };
-}
-
 /* -- sums -- */
 
 bool

@@ -43,8 +43,6 @@ struct turn_usage turn_totals_usage(const struct turn_totals *t);
 bool turn_totals_is_truth(const struct turn_event *e);
 /* Is that only a lower bound? A message broke off, and no DONE has told the truth. */
 bool turn_totals_is_least(const struct turn_totals *t);
-/* Of the message with that id, if it is known; else 0. */
-struct turn_usage turn_totals_of(const struct turn_totals *t, struct view id);
 /* As bytes (base/parts.h), and back into one that is zeroed; ERR_DAMAGED: that is none.
  */
 int turn_totals_save(const struct turn_totals *t, struct buf *out);

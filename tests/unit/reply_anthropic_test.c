@@ -155,10 +155,11 @@ pieces_of_no_call_make_none(void **state)
     check(START BLOCK("0", "{'type':'tool_use','id':'t1','name':'A','input':{}}")
               JSON("0", "{}") STOP("0") JSON("0", "late") JSON("3", "") JSON("3", "stray")
                   END("tool_use", "9"),
-          START_SHOWN "tool_call partial id=t1 name=A\n"
-                      "tool_call partial id=t1 json={}\n"
-                      "tool_call id=t1 name=A json={}\n" STRAY END_SHOWN("9")
-                          FACTS("tool_use", "9"));
+          START_SHOWN
+          "tool_call partial id=t1 name=A\n"
+          "tool_call partial id=t1 json={}\n"
+          "tool_call id=t1 message=msg_1 name=A json={}\n" STRAY END_SHOWN("9")
+              FACTS("tool_use", "9"));
 }
 
 static void
@@ -346,8 +347,7 @@ numbers_that_are_none_are_not_known(void **state)
           "'cache_creation_input_tokens':99999999999999999999999}}}\n"
           "{'type':'message_delta','delta':{'stop_reason':'end_turn'},'usage':{"
           "'input_tokens':18446744073709551614,'output_tokens':null}}\n",
-          "final usage id=m in=18446744073709551614\n"
-          "= anthropic id=m stop=end_turn in=18446744073709551614 final\n");
+          "= anthropic id=m stop=end_turn\n");
     check("{'type':'message_start','message':{'id':'m','usage':[]}}\n"
           "{'type':'message_delta','delta':'x','usage':7}\n",
           "= anthropic id=m\n");

@@ -148,7 +148,8 @@ calls_of_custom_tools_have_a_text(void **state)
           "tool_call partial id=t1 name=sh\n"
           "tool_call partial id=t1 json=ls \n"
           "tool_call partial id=t1 json=-l\n"
-          "tool_call id=t1 name=sh json=ls -l\n" USAGE_SHOWN FACTS("tool_calls"));
+          "tool_call id=t1 message=c1 name=sh json=ls -l\n" USAGE_SHOWN FACTS(
+              "tool_calls"));
 }
 
 static void
@@ -161,14 +162,14 @@ a_call_of_the_old_way_is_one(void **state)
           "tool_call partial name=A\n"
           "tool_call partial json={\n"
           "tool_call partial json=}\n"
-          "tool_call name=A json={}\n" USAGE_SHOWN FACTS("function_call"));
+          "tool_call message=c1 name=A json={}\n" USAGE_SHOWN FACTS("function_call"));
     /* In both ways at once it is still one. */
     check(DELTA("{'tool_calls':[{'index':0,'id':'t1','function':{'name':'A','arguments':"
                 "'{}'}}],'function_call':{'name':'A','arguments':'{}'}}")
               STOP("tool_calls") USAGE DONE,
           "tool_call partial id=t1 name=A\n"
           "tool_call partial id=t1 json={}\n"
-          "tool_call id=t1 name=A json={}\n" USAGE_SHOWN FACTS("tool_calls"));
+          "tool_call id=t1 message=c1 name=A json={}\n" USAGE_SHOWN FACTS("tool_calls"));
 }
 
 static void
@@ -191,7 +192,7 @@ a_content_may_be_of_parts(void **state)
                          "'text':'Hi'}],'function_call':{'name':'A','arguments':'{}'}},"
                          "'finish_reason':'stop'}],'usage':{'completion_tokens':1}}",
                          "text id=c1 \"Hi\"\n"
-                         "tool_call name=A json={}\n"
+                         "tool_call message=c1 name=A json={}\n"
                          "final usage id=c1 out=1\n"
                          "= openai-chat id=c1 stop=stop out=1 final whole\n");
 }
@@ -499,7 +500,7 @@ a_call_whose_beginning_is_lost_comes_with_its_item(void **state)
         "warning \"pieces of a call that has not begun, or has ended, are lost\"\n"
         "tool_call partial id=t1 name=A\n"
         "tool_call partial id=t1 json={}\n"
-        "tool_call id=t1 name=A json={}\n" ENDED_SHOWN R_FACTS("completed"));
+        "tool_call id=t1 message=r1 name=A json={}\n" ENDED_SHOWN R_FACTS("completed"));
 }
 
 static void
