@@ -147,6 +147,69 @@ def clean_takes_it_as_delete_does():
         assert not list((a.dir / ".ahr/sessions").glob("[!.]*"))
 
 
+# -- what was imported --
+
+FOREIGN = "2026-01-02-a1b2c3d4-e5f6-4890-abcd-ef1234567890"
+
+
+def imported(a):
+    """A session made of what Entire itself has kept in the project; its id is the folder's name."""
+    folder = a.dir / ".entire/metadata" / FOREIGN
+    folder.mkdir(parents=True)
+    begin = {"sessionId": FOREIGN, "cwd": str(a.dir), "version": "2.0", "isSidechain": False, "userType": "external"}
+    asked = {**begin, "type": "user", "uuid": "0b7f1c52-0000-4000-8000-000000000001", "parentUuid": None,
+             "timestamp": "2026-01-02T10:00:00.000Z", "message": {"role": "user", "content": f"use {SECRET}"}}
+    answer = {**begin, **said("m1", text(f"It is {SECRET}.")), "uuid": "0b7f1c52-0000-4000-8000-000000000002",
+              "parentUuid": asked["uuid"], "timestamp": "2026-01-02T10:00:01.000Z"}
+    (folder / "full.jsonl").write_text(json.dumps(asked) + "\n" + json.dumps(answer) + "\n")
+    (folder / "prompt.txt").write_text(f"use {SECRET}")
+    (folder / "context.md").write_text(f"# Theirs\n\n{SECRET}\n")
+    a.ok("import", ".entire")
+    assert FOREIGN in a.ok("list", "--json").decode()
+    return Transcript(a.dir)
+
+
+@test
+def what_entire_itself_has_kept_is_never_touched():
+    for words in (("delete", "--yes", FOREIGN), ("clean", "--yes", "--status", "completed,failed,interrupted"),
+                  ("redact", FOREIGN, "--text-file", "-"), ("encrypt", "--new-key", "key", FOREIGN)):
+        with Ahr(AHR) as a:
+            theirs = imported(a)
+            before = theirs.files()
+            done = a.run(*words, input=SECRET.encode())
+            assert done.returncode == 0, done
+            assert Transcript(a.dir).files() == before, words
+            assert b".entire" not in done.stderr, done
+            if words[0] in ("delete", "clean"):
+                assert a.ok("list", "--json").strip() == b"[]", words
+
+
+@test
+def one_that_wrote_no_transcript_takes_none_along():
+    with Ahr(AHR) as a:
+        entire.agent(a, TALK)
+        a.ok("run", "-q", "--entire=off", "--name", "x", "--", *CLAUDE)
+        sid = json.loads(a.ok("list", "--json"))[0]["id"]
+        folder = a.dir / ".entire/metadata" / sid
+        folder.mkdir(parents=True)
+        (folder / "prompt.txt").write_text("theirs")
+        a.ok("delete", "--yes", "x")
+        assert (folder / "prompt.txt").read_text() == "theirs"
+
+
+@test
+def a_run_that_has_lost_its_facts_takes_its_transcript_along():
+    with Ahr(AHR) as a:
+        for text_of_it in (None, "{"):
+            kept = ran(a)
+            meta = a.dir / "home/.local/share/ahr/sessions" / kept.id / "session.meta.json"
+            meta.unlink()
+            if text_of_it:
+                meta.write_text(text_of_it)
+            a.ok("delete", "--yes", kept.id)
+            assert not kept.dir.exists()
+
+
 # -- the branch --
 
 @test

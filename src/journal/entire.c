@@ -402,6 +402,12 @@ journal_entire_trouble(struct journal_entire *e, struct err *ret)
     return true;
 }
 
+bool
+journal_entire_is_made(const struct journal_entire *e)
+{
+    return e->dir_fd >= 0;
+}
+
 uint64_t
 journal_entire_missing(const struct journal_entire *e)
 {

@@ -67,6 +67,8 @@ int journal_entire_end(struct journal_entire *e, uint64_t ts_ns, bool has_ended)
 /* True once for each new trouble: the disk's -errno; at the end ERR_MISSING when the
  * folder was moved, removed or replaced. */
 bool journal_entire_trouble(struct journal_entire *e, struct err *ret);
+/* Is its folder there? */
+bool journal_entire_is_made(const struct journal_entire *e);
 /* Lines that are lost; and how many were written. */
 uint64_t journal_entire_missing(const struct journal_entire *e);
 uint64_t journal_entire_count(const struct journal_entire *e);

@@ -26,6 +26,17 @@ put_around(const char *run, struct buf *ret)
     return n ? buf_append(ret, run, n) : buf_puts(ret, "/");
 }
 
+/* Is it a run that writes there? A session that was made of what Entire keeps may have
+ * the very name of that folder, whose files are none of ours. Of one that has lost its
+ * facts a file `project` says that it is a run. */
+static bool
+is_writer(int meta_read, const struct session_told *told, const struct buf *run)
+{
+    if (meta_read < 0)
+        return run->n;
+    return told->entire && !(told->kind && !strcmp(told->kind, "import"));
+}
+
 /* A name that was used again has another's files now, in the same project. */
 int
 library_entire_root(const char *dir, struct buf *ret)
@@ -38,7 +49,9 @@ library_entire_root(const char *dir, struct buf *ret)
         r = library_project_of(dir, buf_str(&meta), &run);
     if (r < 0)
         return r;
-    (void)session_meta_tell(buf_str(&meta), &told, NULL);
+    int read = session_meta_tell(buf_str(&meta), &told, NULL);
+    if (!is_writer(read, &told, &run))
+        return 0;
     if (run.n)
         return put_around(buf_str(&run), ret);
     if (told.project && library_project_is(told.project))

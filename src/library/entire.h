@@ -9,8 +9,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* The project of the session whose folder is `dir`: the folder around that of its run,
- * else where it was started. Appends nothing when it is not known. */
+/* The project of the session whose folder is `dir`, if it is a run that keeps a
+ * transcript there: the folder around that of its run, else where it was started. Appends
+ * nothing for others, and when it is not known. */
 int library_entire_root(const char *dir, struct buf *ret);
 /* Appends the folder of a session of the library in .entire/, where some of its files are
  * there: true. No link is followed below the project. */

@@ -99,6 +99,7 @@ write_told(const char *meta_path, const struct journal_told *t, const char *proj
         .model = t->model,
         .project = project,
         .iterations = t->iterations,
+        .entire = SESSION_ENTIRE_MADE, /* if ever: a folder of its name is its own */
         .env = no_env,
     };
     int r = session_meta_set_aside(meta_path, err);

@@ -44,13 +44,32 @@ run_entire_add(struct run_keep *k, const struct turn_event *e, uint64_t number,
         (void)journal_entire_add(k->entire, e, number, ts_ns);
 }
 
+/* The facts are to know when its folder is made: one that is gone is not made anew. */
+static void
+look(struct run_keep *k, bool was_made)
+{
+    tell_trouble(k);
+    if (!was_made && journal_entire_is_made(k->entire))
+        run_facts_write(k, false);
+}
+
 void
 run_entire_write(struct run_keep *k)
 {
     if (!k->entire)
         return;
+    bool was_made = journal_entire_is_made(k->entire);
     (void)journal_entire_write(k->entire);
-    tell_trouble(k);
+    look(k, was_made);
+}
+
+enum session_entire
+run_entire_fact(const struct run_keep *k)
+{
+    if (!k->entire)
+        return SESSION_ENTIRE_NONE;
+    return journal_entire_is_made(k->entire) ? SESSION_ENTIRE_MADE
+                                             : SESSION_ENTIRE_WANTED;
 }
 
 void
@@ -58,8 +77,9 @@ run_entire_tick(struct run_keep *k)
 {
     if (!k->entire)
         return;
+    bool was_made = journal_entire_is_made(k->entire);
     journal_entire_tick(k->entire, clock_mono_ns());
-    tell_trouble(k);
+    look(k, was_made);
 }
 
 uint64_t

@@ -221,6 +221,7 @@ write_library(struct run_keep *k, bool is_last, struct err *err)
         .project = k->has_project ? k->project.dir : NULL,
         .usage = f->totals.is_known ? &usage : NULL,
         .iterations = f->iterations,
+        .entire = run_entire_fact(k),
     };
     return session_meta_write(k->folder.meta_path, &m, is_last, err);
 }

@@ -102,6 +102,8 @@ void run_entire_add(struct run_keep *k, const struct turn_event *e, uint64_t num
                     uint64_t ts_ns);
 void run_entire_write(struct run_keep *k);
 void run_entire_tick(struct run_keep *k);
+/* What session.meta.json has of it. */
+enum session_entire run_entire_fact(const struct run_keep *k);
 uint64_t run_entire_due_ms(const struct run_keep *k);
 /* All has ended; tells what is missing. */
 void run_entire_finish(struct run_keep *k);

@@ -118,6 +118,8 @@ put_run(struct json *j, const struct session_meta *m)
     put_text(j, "project", m->project);
     if (m->iterations)
         put_number(j, "iterations", m->iterations);
+    if (m->entire)
+        json_key(j, "entire"), json_bool(j, m->entire == SESSION_ENTIRE_MADE);
     put_usage(j, m->usage);
 }
 

@@ -43,6 +43,14 @@ struct session_usage {
     uint64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens, calls;
 };
 
+/* Whether a run keeps its conversation in its project's .entire/ (journal/entire.h): who
+ * is not told so has no files there, whatever is called like it. */
+enum session_entire {
+    SESSION_ENTIRE_NONE,
+    SESSION_ENTIRE_WANTED, /* "entire":false: nothing was made there yet */
+    SESSION_ENTIRE_MADE,   /* "entire":true: what is not there now was removed */
+};
+
 #define SESSION_NO_USAGE                                           \
     (struct session_usage)                                         \
     {                                                              \
@@ -76,6 +84,7 @@ struct session_meta {
     const char *project;               /* its folder in its project, absolute */
     const struct session_usage *usage; /* NULL: nothing is known of it */
     uint64_t iterations;               /* begun so far; 0: left out */
+    enum session_entire entire;
     const char *const *env; /* names and values by turns, NULL at the end; NULL: this
                               process's */
 };
@@ -123,7 +132,8 @@ struct session_told {
     uint64_t fork_turn;                  /* it has so many turns of it; as above */
     struct session_usage usage;
     uint64_t iterations; /* 0: not known */
-    int host_pid;        /* of its recorder; 0: it has ended, or is not known */
+    enum session_entire entire;
+    int host_pid; /* of its recorder; 0: it has ended, or is not known */
     struct buf texts;
 };
 

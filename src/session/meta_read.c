@@ -242,6 +242,15 @@ get_usage(const json_t *meta)
     };
 }
 
+static enum session_entire
+get_entire(const json_t *meta)
+{
+    const json_t *v = json_object_get(meta, "entire");
+    return json_is_true(v)    ? SESSION_ENTIRE_MADE
+           : json_is_false(v) ? SESSION_ENTIRE_WANTED
+                              : SESSION_ENTIRE_NONE;
+}
+
 int
 meta_tell(struct view text, struct session_told *ret)
 {
@@ -263,6 +272,7 @@ meta_tell(struct view text, struct session_told *ret)
         .fork_turn = get_count(json_object_get(meta, "fork"), "turn"),
         .usage = get_usage(meta),
         .iterations = get_number(meta, "iterations"),
+        .entire = get_entire(meta),
     };
     uint64_t pid = get_number(meta, "hostPid");
     told.host_pid = pid > INT_MAX ? 0 : (int)pid;

@@ -522,6 +522,7 @@ a_runs_facts_come_back(void **state)
         .project = "/w/.ahr/sessions/RUN-001",
         .usage = &usage,
         .iterations = 2,
+        .entire = SESSION_ENTIRE_WANTED,
         .exit_code = -1,
     };
     session_meta_format(&m, &text);
@@ -529,6 +530,7 @@ a_runs_facts_come_back(void **state)
         strstr(buf_str(&text),
                "\"agent\":\"claude\",\"agentSessionId\":\"abc\",\"model\":\"m-1\","
                "\"project\":\"/w/.ahr/sessions/RUN-001\",\"iterations\":2,"
+               "\"entire\":false,"
                "\"usage\":{\"input_tokens\":10,\"output_tokens\":20,"
                "\"cache_read_input_tokens\":0,\"calls\":3}"));
     assert_non_null(strstr(buf_str(&text), "\"host\":{")); /* it ran here */
@@ -541,6 +543,7 @@ a_runs_facts_come_back(void **state)
     assert_string_equal(told.git_branch, "fix/it");
     assert_string_equal(told.project, m.project);
     assert_int_equal(told.iterations, 2);
+    assert_int_equal(told.entire, SESSION_ENTIRE_WANTED);
     assert_memory_equal(&told.usage, &usage, sizeof(usage));
 }
 
