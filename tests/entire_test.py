@@ -428,6 +428,27 @@ def recover_does_not_make_anew_what_was_removed():
 
 
 @test
+def recover_makes_what_could_not_be_made_before():
+    with Ahr(AHR) as a:
+        (a.dir / ".entire").write_text("in the way")
+        entire.agent(a, (*TALK[:2], "gate", *TALK[2:]))
+        with a.popen("run", "-q", "--entire", "--", *CLAUDE, stdout=subprocess.PIPE,
+                     stderr=subprocess.DEVNULL) as process:
+            seen = b""
+            while b"[tool]" not in seen:
+                seen += os.read(process.stdout.fileno(), 65536)
+            process.kill()
+            process.wait()
+            entire.open_gate(a.dir / "gate")
+        (a.dir / ".entire").unlink()
+        a.ok("recover", "--all")
+        kept = Transcript(a.dir).is_sound()
+        assert len(kept.lines) == 3 and kept.prompt == "explain main.rs" and kept.context
+        kept.calls_are_closed()
+        kept.is_private()
+
+
+@test
 def recover_goes_on_with_a_message_of_which_a_part_was_early():
     with Ahr(AHR) as a:
         entire.agent(a, (BEGIN, said("m1", text("Let me look.")), "gate", said("m1", tool("t1", "Read", path="a")),

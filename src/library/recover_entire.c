@@ -4,7 +4,8 @@
  * .entire/, completed by its events.
  *
  * The events say when each line was told, so that whoever completes it, and however
- * often, writes the same.
+ * often, writes the same. One that was never begun, since the disk did not take it, is
+ * made; one that was made and is gone is not made anew.
  */
 #include "journal/entire.h"
 #include "library/entire.h"
@@ -67,8 +68,10 @@ recover_entire(const struct session_folder *f, const char *turns_path,
                                                 .git_branch = buf_str(&branch),
                                                 .start_ns = told.started_at_ns };
     r = journal_entire_open_again(&entire, &opt, err);
-    if (r == ERR_MISSING)
+    if (r == ERR_MISSING && told.entire != SESSION_ENTIRE_WANTED)
         return 0;
+    if (r == ERR_MISSING && (r = journal_entire_open(&entire, &opt)) < 0)
+        err_code(err, r, "cannot make the transcript in '%.300s/.entire'", opt.root);
     if (!r)
         r = complete(entire, turns_path, &is_changed, err);
     p->is_changed |= is_changed && p->dir.n;
