@@ -76,6 +76,15 @@ is_known(void *ctx, const char *uuid, struct turn_transcript_known *ret)
 
 /* -- life -- */
 
+/* What is added follows the last line of the file, so that all is reached from there:
+ * where lines are missing that were never written, too. Where some are missing that
+ * others in the file follow, they take their places in the chain again. */
+static const char *
+last_line(const struct entire_known *k)
+{
+    return *k->last && !k->has_holes ? k->last : NULL;
+}
+
 static int
 make_transcript(struct journal_entire *e)
 {
@@ -86,6 +95,7 @@ make_transcript(struct journal_entire *e)
         .git_branch = e->known.branch.n ? buf_str(&e->known.branch) : o->git_branch,
         .cwd = o->cwd,
         .model = o->model,
+        .parent = last_line(&e->known),
         .uuid = make_uuid,
         .line = take_line,
         .known = e->known.lines.n ? is_known : NULL,

@@ -124,6 +124,7 @@ take_line(void *ctx, struct view object)
     struct entire_line line = { .known.usage = TURN_NO_USAGE };
     AUTO(buf) key = { .ceiling = WORD_MAX };
     AUTO(buf) uuid = { .ceiling = WORD_MAX };
+    AUTO(buf) parent = { .ceiling = WORD_MAX };
     AUTO(buf) branch = { .ceiling = WORD_MAX };
     AUTO(buf) id = { .ceiling = WORD_MAX };
     bool is_first = true;
@@ -133,6 +134,8 @@ take_line(void *ctx, struct view object)
         bool has_key = json_in_key(&in, &key);
         if (has_key && !strcmp(buf_str(&key), "uuid"))
             take_word(&in, &uuid);
+        else if (has_key && !strcmp(buf_str(&key), "parentUuid"))
+            take_word(&in, &parent);
         else if (has_key && !strcmp(buf_str(&key), "gitBranch"))
             take_word(&in, &branch);
         else if (has_key && !strcmp(buf_str(&key), "message"))
@@ -145,6 +148,8 @@ take_line(void *ctx, struct view object)
     if (uuid.n != TURN_UUID_SIZE - 1 || memchr(uuid.p, 0, uuid.n))
         return 1;
     memcpy(line.uuid, buf_str(&uuid), sizeof(line.uuid));
+    k->has_holes |= strcmp(k->last, buf_str(&parent)) != 0;
+    memcpy(k->last, line.uuid, sizeof(k->last));
     if (branch.n && !memchr(branch.p, 0, branch.n)) {
         buf_clear(&k->branch);
         buf_append(&k->branch, branch.p, branch.n);

@@ -17,9 +17,11 @@ int entire_folder_put(int dir_fd, const char *name, struct view bytes);
 /* -- entire_known.c -- */
 
 struct entire_known {
-    struct buf lines;  /* struct entire_line, by uuid */
-    struct buf ids;    /* of their messages */
-    struct buf branch; /* of the last line that has one */
+    struct buf lines;          /* struct entire_line, by uuid */
+    struct buf ids;            /* of their messages */
+    struct buf branch;         /* of the last line that has one */
+    char last[TURN_UUID_SIZE]; /* of the last line; "": none */
+    bool has_holes;            /* a line follows one that is not the one before it */
 };
 
 void entire_known_release(struct entire_known *k);

@@ -377,6 +377,8 @@ turn_transcript_new(struct turn_transcript **ret,
     if (!t)
         return -ENOMEM;
     t->opt = *opt;
+    if (opt->parent)
+        snprintf(t->parent, sizeof(t->parent), "%s", opt->parent);
     int r = opt->cwd ? keep_str(&t->cwd, opt->cwd, PATH_MAX) : 0;
     if (!r && opt->model)
         r = keep_str(&t->model, opt->model, TRANSCRIPT_WORD_MAX);

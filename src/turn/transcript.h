@@ -47,6 +47,8 @@ struct turn_transcript_options {
     const char *session, *version; /* borrowed, as all here */
     const char *git_branch;        /* NULL: not known */
     const char *cwd, *model;       /* until an event tells; NULL: not known */
+    const char *parent; /* the line before the first that is not known; NULL: the one it
+                           follows, or none */
     /* Of the line that begins with this event, or closes what it left open. */
     void (*uuid)(void *ctx, uint64_t number, char ret[TURN_UUID_SIZE]);
     /* An error (< 0) that it returns ends it all and is returned. 1: it is lost, and the

@@ -44,7 +44,7 @@ end_line(struct turn_transcript *t, struct json *j)
     int r = t->line.failed;
     if (!r && !t->is_known)
         r = t->opt.line(t->opt.ctx, view_of(&t->line));
-    if (r > 0)
+    if (r > 0 || (t->is_known && t->opt.parent))
         memcpy(t->parent, t->before, sizeof(t->parent));
     return r < 0 ? r : 0;
 }
