@@ -474,6 +474,33 @@ def recover_goes_on_with_a_message_of_which_a_part_was_early():
 
 
 @test
+def a_damaged_event_makes_no_other_one_twice():
+    talk = (BEGIN, *[line for n in range(4) for line in (
+        said(f"m{n}", text(f"Part {n}."), tool(f"t{n}", "Read", path="a")), result(f"t{n}", "x"))])
+    for damaged in range(2, 12):
+        with Ahr(AHR) as a:
+            with at_the_gate(a, "--entire", lines=talk, more=()) as process:
+                wait_for(lambda: has_lines(a, 9))
+                process.kill()
+                process.wait()
+                entire.open_gate(a.dir / "gate")
+            left = Transcript(a.dir)
+            live, = (a.dir / "home/.local/share/ahr/live").glob("2*")
+            path = live / "session.turns.jsonl"
+            lines = path.read_bytes().splitlines(keepends=True)
+            what = json.loads(lines[damaged])["type"]
+            lines[damaged] = lines[damaged][:20] + b"\x01" + lines[damaged][21:]
+            path.write_bytes(b"".join(lines))
+            a.ok("recover", "--all")
+            kept = Transcript(a.dir).is_sound()
+            assert kept.lines[:9] == left.lines
+            more = 1 if what in ("text", "tool_result") else 0  # what it began, or has answered
+            assert len(kept.lines) == 9 + more, (damaged, what, kept.lines[9:])
+            times = [entire.stamp(line) for line in kept.lines[:9]]
+            assert times == sorted(times)
+
+
+@test
 def recover_completes_whatever_is_left_of_it():
     with Ahr(AHR) as a:
         with at_the_gate(a, "--entire", lines=TALK[:3], more=()) as process:

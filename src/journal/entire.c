@@ -36,6 +36,7 @@ struct journal_entire {
     struct session_lines lines;
     enum prompt prompt_state;
     struct buf prompt, model;
+    uint64_t number; /* of the last event */
     uint64_t lost, count;
     uint64_t heard_ns, tried_ns; /* clock_mono_ns(): the last event, the last write */
     struct err trouble;
@@ -245,13 +246,14 @@ journal_entire_note(struct journal_entire *e, const struct turn_event *event)
 
 int
 journal_entire_add(struct journal_entire *e, const struct turn_event *event,
-                   uint64_t number, uint64_t ts_ns)
+                   uint64_t ts_ns)
 {
     if (event->is_partial)
         return 0;
     int r = journal_entire_note(e, event);
     e->heard_ns = clock_mono_ns();
-    int added = turn_transcript_add(e->transcript, event, number, ts_ns);
+    e->number = turn_transcript_number(e->number, ts_ns);
+    int added = turn_transcript_add(e->transcript, event, e->number, ts_ns);
     return added < 0 ? added : r;
 }
 

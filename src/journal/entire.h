@@ -40,18 +40,19 @@ bool journal_entire_is_wanted(const char *root);
 int journal_entire_open(struct journal_entire **ret,
                         const struct journal_entire_options *opt);
 /*
- * The same for what a writer that is dead has left: fed with the same events and numbers
- * it adds what is missing. A torn last line is cut off. ERR_MISSING: there is no such
- * folder (any more); none is made. opt->git_branch: where no line has one.
+ * The same for what a writer that is dead has left: fed with the same events and times
+ * it adds what is missing; an event that is lost by now changes no other one's line. A
+ * torn last line is cut off. ERR_MISSING: there is no such folder (any more); none is
+ * made. opt->git_branch: where no line has one.
  */
 int journal_entire_open_again(struct journal_entire **ret,
                               const struct journal_entire_options *opt, struct err *err);
 void journal_entire_free(struct journal_entire *e);
 
-/* number: the event's, from 1 up. Its lines wait for journal_entire_write(), so that the
- * events can be on disk before them. */
+/* Its lines wait for journal_entire_write(), so that the events can be on disk before
+ * them. */
 int journal_entire_add(struct journal_entire *e, const struct turn_event *event,
-                       uint64_t number, uint64_t ts_ns);
+                       uint64_t ts_ns);
 /* For context.md alone: no line is made of it. */
 int journal_entire_note(struct journal_entire *e, const struct turn_event *event);
 /* context.md, appended, of all that was added or noted. */

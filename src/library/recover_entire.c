@@ -15,7 +15,7 @@
 
 struct completing {
     struct journal_entire *entire;
-    uint64_t number, last_ns;
+    uint64_t last_ns;
 };
 
 /* A play_turn_fn. */
@@ -24,7 +24,7 @@ take_turn(void *ctx, const struct turn_event *e, const struct turn_stamp *at)
 {
     struct completing *c = ctx;
     c->last_ns = at->ts_ns;
-    int r = journal_entire_add(c->entire, e, ++c->number, at->ts_ns);
+    int r = journal_entire_add(c->entire, e, at->ts_ns);
     return r < 0 ? r : journal_entire_write(c->entire);
 }
 

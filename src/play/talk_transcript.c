@@ -40,7 +40,7 @@ take_turn(void *ctx, const struct turn_event *given, const struct turn_stamp *at
 {
     struct writing *w = ctx;
     struct turn_event e = *given;
-    w->number++;
+    w->number = turn_transcript_number(w->number, at->ts_ns);
     w->last_ns = at->ts_ns;
     if (w->opt->turn)
         w->opt->turn(w->opt->ctx, given);

@@ -37,11 +37,10 @@ run_entire_open(struct run_keep *k)
 }
 
 void
-run_entire_add(struct run_keep *k, const struct turn_event *e, uint64_t number,
-               uint64_t ts_ns)
+run_entire_add(struct run_keep *k, const struct turn_event *e, uint64_t ts_ns)
 {
     if (k->entire)
-        (void)journal_entire_add(k->entire, e, number, ts_ns);
+        (void)journal_entire_add(k->entire, e, ts_ns);
 }
 
 /* The facts are to know when its folder is made: one that is gone is not made anew. */

@@ -97,9 +97,8 @@ void run_keep_release(struct run_keep *k);
 /* -- entire.c: what goes to .entire/, where that is wanted -- */
 
 void run_entire_open(struct run_keep *k);
-/* An event that is masked, and its number. */
-void run_entire_add(struct run_keep *k, const struct turn_event *e, uint64_t number,
-                    uint64_t ts_ns);
+/* An event that is masked, and its time in session.turns.jsonl. */
+void run_entire_add(struct run_keep *k, const struct turn_event *e, uint64_t ts_ns);
 void run_entire_write(struct run_keep *k);
 void run_entire_tick(struct run_keep *k);
 /* What session.meta.json has of it. */

@@ -39,7 +39,7 @@ put_turn(struct run_flow *f, const struct turn_event *e)
                                    .iteration = f->iteration };
     turn_line(e, &at, turns);
     f->events++;
-    run_entire_add(f->keep, e, f->events, at.ts_ns);
+    run_entire_add(f->keep, e, at.ts_ns);
     if (f->opt->is_json && turns->n > before)
         buf_append(&f->screen, turns->p + before, turns->n - before);
 }

@@ -428,3 +428,10 @@ turn_transcript_uuid(const char *session, uint64_t number, char ret[TURN_UUID_SI
              (unsigned)(low >> 48 & 0x3fff) | 0x8000,
              (unsigned long long)(low & 0xffffffffffff));
 }
+
+/* Times may be the same, or go back; there is none beyond INT64_MAX. */
+uint64_t
+turn_transcript_number(uint64_t last, uint64_t ts_ns)
+{
+    return ts_ns > last && ts_ns <= INT64_MAX ? ts_ns : last + 1;
+}

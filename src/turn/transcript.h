@@ -65,8 +65,9 @@ struct turn_transcript;
 int turn_transcript_new(struct turn_transcript **ret,
                         const struct turn_transcript_options *opt);
 void turn_transcript_free(struct turn_transcript *t);
-/* number: the event's, from 1 up. Of what stands in each line (model, folder, the
- * message's id) only so much is kept as is meant by one. What lies in a line is some MiB
+/* number: the event's, each greater than the one before. Of what stands in each line
+ * (model, folder, the message's id) only so much is kept as is meant by one. What lies in
+ * a line is some MiB
  * at most: more of one turn is another line. */
 int turn_transcript_add(struct turn_transcript *t, const struct turn_event *e,
                         uint64_t number, uint64_t ts_ns);
@@ -82,5 +83,8 @@ int turn_transcript_end(struct turn_transcript *t, uint64_t ts_ns, bool has_ende
 /* A uuid (version 8) that is always the same for this session and number, and another for
  * each. */
 void turn_transcript_uuid(const char *session, uint64_t number, char ret[TURN_UUID_SIZE]);
+/* The number of an event that has this time and comes behind one of number `last`: its
+ * own, whatever becomes of the others. */
+uint64_t turn_transcript_number(uint64_t last, uint64_t ts_ns);
 
 #endif

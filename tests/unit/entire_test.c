@@ -28,6 +28,7 @@ struct scene {
     char root[4096];
     struct journal_entire *e;
     uint64_t number;
+    uint64_t damaged; /* this one cannot be read any more; 0: none */
 };
 
 static struct journal_entire_options
@@ -62,9 +63,9 @@ begin_again(struct scene *s)
 static void
 add(struct scene *s, const struct turn_event *e)
 {
-    s->number++;
-    assert_int_equal(journal_entire_add(s->e, e, s->number, START + s->number * SECOND),
-                     0);
+    if (++s->number == s->damaged)
+        return;
+    assert_int_equal(journal_entire_add(s->e, e, START + s->number * SECOND), 0);
     (void)journal_entire_write(s->e);
 }
 
@@ -184,7 +185,7 @@ static void
 nothing_is_made_before_the_first_line(void **state)
 {
     (void)state;
-    struct scene s;
+    struct scene s = { 0 };
     assert_int_equal(mkdir("nothing", 0700), 0);
     begin(&s);
     assert_false(is_there(".entire"));
@@ -201,7 +202,7 @@ static void
 a_turn_is_there_when_it_is_complete(void **state)
 {
     (void)state;
-    struct scene s;
+    struct scene s = { 0 };
     begin(&s);
     ask(&s, "  \n");
     assert_false(is_there(FOLDER "/prompt.txt"));
@@ -235,7 +236,7 @@ static void
 a_turn_that_rests_does_not_wait_for_the_next_event(void **state)
 {
     (void)state;
-    struct scene s;
+    struct scene s = { 0 };
     begin(&s);
     assert_true(journal_entire_due_ns(s.e) == UINT64_MAX);
     ask(&s, "go");
@@ -259,7 +260,7 @@ static void
 what_else_lies_there_stays(void **state)
 {
     (void)state;
-    struct scene s;
+    struct scene s = { 0 };
     assert_int_equal(mkdir(".entire", 0755), 0);
     assert_int_equal(mkdir(".entire/metadata", 0755), 0);
     kit_write_file(".entire/settings.json", "{ \"enabled\" :true}");
@@ -283,7 +284,7 @@ no_link_is_followed(void **state)
                                          FOLDER "/prompt.txt.new" };
     (void)state;
     for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
-        struct scene s;
+        struct scene s = { 0 };
         struct err err;
         char *dir = kit_make_dir();
         assert_int_equal(chdir(dir), 0);
@@ -317,7 +318,7 @@ a_line_that_the_disk_refuses_is_written_later_or_counted(void **state)
     for (int is_for_ever = 0; is_for_ever < 2; is_for_ever++) {
         bool has_failed = true;
         for (unsigned n = 1; has_failed; n++) {
-            struct scene s;
+            struct scene s = { 0 };
             struct err err;
             char *dir = kit_make_dir();
             assert_int_equal(chdir(dir), 0);
@@ -348,7 +349,7 @@ what_does_not_fit_is_counted_and_no_line_follows_it(void **state)
 {
     (void)state;
     enum { LINES_BYTES = 1 << 20, COUNT = 20 };
-    struct scene s;
+    struct scene s = { 0 };
     struct err err;
     AUTO(buf) text = { 0 };
     uint8_t *p = buf_grow(&text, LINES_BYTES);
@@ -375,7 +376,7 @@ static void
 a_folder_that_is_taken_away_is_told(void **state)
 {
     (void)state;
-    struct scene s;
+    struct scene s = { 0 };
     struct err err;
     begin(&s);
     ask(&s, "go");
@@ -392,7 +393,7 @@ static void
 no_line_is_synced_while_the_agent_waits(void **state)
 {
     (void)state;
-    struct scene s;
+    struct scene s = { 0 };
     begin(&s);
     ask(&s, "go");
     call_faults_begin(UINT32_MAX, false);
@@ -422,7 +423,7 @@ static void
 what_is_missing_is_added(void **state)
 {
     (void)state;
-    struct scene s;
+    struct scene s = { 0 };
     AUTO(buf) whole = { 0 };
     AUTO(buf) context = { 0 };
     AUTO(buf) now = { 0 };
@@ -455,11 +456,105 @@ what_is_missing_is_added(void **state)
     }
 }
 
+/* At most what else was in the line that it began comes once more. */
+static void
+a_damaged_event_shifts_no_other(void **state)
+{
+    enum { EVENTS = 8 };
+    static const unsigned added[EVENTS] = { 0, 0, 0, 1, 0, 0, 1, 0 };
+    (void)state;
+    struct scene s = { 0 };
+    AUTO(buf) whole = { 0 };
+    AUTO(buf) now = { 0 };
+    begin(&s);
+    talk(&s);
+    assert_int_equal(s.number, EVENTS);
+    assert_int_equal(end(&s), 0);
+    slurp(LINES, &whole);
+    for (unsigned i = 0; i < EVENTS; i++) {
+        kit_write_file(LINES, buf_str(&whole));
+        for (unsigned times = 0; times < 2; times++) {
+            assert_int_equal(begin_again(&s), 0);
+            s.damaged = i + 1;
+            talk(&s);
+            assert_int_equal(end(&s), 0);
+            slurp(LINES, &now);
+            assert_memory_equal(now.p, whole.p, whole.n);
+            assert_int_equal(check_lines(LINES), TALK_LINES + added[i]);
+        }
+        s.damaged = 0;
+    }
+}
+
+static bool
+is_line(const struct buf *text, unsigned number, struct view *ret)
+{
+    struct view rest = { text->p, text->n };
+    for (const uint8_t *stop; rest.n && (stop = memchr(rest.p, '\n', rest.n));) {
+        *ret = (struct view){ rest.p, (size_t)(stop + 1 - rest.p) };
+        rest = (struct view){ stop + 1, rest.n - ret->n };
+        if (!number--)
+            return true;
+    }
+    return false;
+}
+
+/* Lines that the writer could not write: those behind them follow those before them. */
+static void
+what_was_lost_in_the_middle_is_added_behind_the_last_line(void **state)
+{
+    (void)state;
+    struct scene s = { 0 };
+    begin(&s);
+    for (unsigned i = 1; i <= 9; i++) {
+        s.damaged = i >= 4 && i <= 6 ? i : 0;
+        ask(&s, "go");
+    }
+    journal_entire_free(s.e);
+    s.damaged = 0;
+    assert_int_equal(check_lines(LINES), 6);
+    for (unsigned times = 0; times < 2; times++) {
+        assert_int_equal(begin_again(&s), 0);
+        for (unsigned i = 1; i <= 10; i++)
+            ask(&s, "go");
+        assert_int_equal(end(&s), 0);
+        assert_int_equal(check_lines(LINES), 10);
+    }
+}
+
+/* Lines that the file has lost: others in it name them. */
+static void
+what_is_gone_from_the_middle_takes_its_place_in_the_chain(void **state)
+{
+    (void)state;
+    struct scene s = { 0 };
+    AUTO(buf) whole = { 0 };
+    AUTO(buf) left = { 0 };
+    AUTO(buf) now = { 0 };
+    struct view line;
+    begin(&s);
+    talk(&s);
+    journal_entire_free(s.e);
+    slurp(LINES, &whole);
+    for (unsigned i = 0; is_line(&whole, i, &line); i++)
+        if (i != 1 && i != 2)
+            buf_append(&left, line.p, line.n);
+    kit_write_file(LINES, buf_str(&left));
+    assert_int_equal(begin_again(&s), 0);
+    talk(&s);
+    journal_entire_free(s.e);
+    slurp(LINES, &now);
+    assert_memory_equal(now.p, left.p, left.n);
+    for (unsigned i = 0; is_line(&whole, i, &line); i++)
+        assert_non_null(memmem(now.p, now.n, line.p, line.n)); /* its parent, too */
+    assert_int_equal(now.n, whole.n);
+}
+
 static void
 lines_that_others_wrote_stay(void **state)
 {
     (void)state;
-    struct scene s;
+    struct scene s = { 0 };
     AUTO(buf) now = { 0 };
     begin(&s);
     ask(&s, "go");
@@ -482,7 +577,7 @@ static void
 a_folder_that_is_gone_is_not_made_anew(void **state)
 {
     (void)state;
-    struct scene s;
+    struct scene s = { 0 };
     assert_int_equal(begin_again(&s), ERR_MISSING);
     assert_int_equal(mkdir(".entire", 0700), 0);
     assert_int_equal(begin_again(&s), ERR_MISSING);
@@ -604,6 +699,9 @@ main(void)
         KIT_IN_DIR(a_folder_that_is_taken_away_is_told),
         KIT_IN_DIR(no_line_is_synced_while_the_agent_waits),
         KIT_IN_DIR(what_is_missing_is_added),
+        KIT_IN_DIR(a_damaged_event_shifts_no_other),
+        KIT_IN_DIR(what_was_lost_in_the_middle_is_added_behind_the_last_line),
+        KIT_IN_DIR(what_is_gone_from_the_middle_takes_its_place_in_the_chain),
         KIT_IN_DIR(lines_that_others_wrote_stay),
         KIT_IN_DIR(a_folder_that_is_gone_is_not_made_anew),
         cmocka_unit_test(an_action_is_one_line_without_markup),
