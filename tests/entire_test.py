@@ -149,6 +149,66 @@ def prompt_txt_is_what_is_piped_in():
         assert kept.prompt == kept.lines[0]["message"]["content"] == "explain\n\nmain.rs", kept.prompt
 
 
+LINES = b"Line one of the task.\nLine two.\n\nLine four.\n"
+
+
+@test
+def prompt_txt_is_all_that_a_plain_program_is_piped():
+    whole = LINES.decode().rstrip("\n")
+    with Ahr(AHR) as a:
+        (a.dir / "file").write_bytes(LINES)
+        big = b"x" * 99 + b"\n"
+        for given, prompt in ((LINES, whole), (b"\n \n" + LINES, whole), (b"one", "one"),
+                              (big * 20000, (big * 20000).decode().rstrip("\n")),
+                              (big * 200000, (big * 167772).decode().rstrip("\n"))):  # 16 MiB
+            a.ok("run", "-q", "--entire", "--", "sh", "-c", "cat >/dev/null; echo ok", input=given)
+            assert Transcript(a.dir).prompt == prompt, Transcript(a.dir).prompt[-200:]
+            shutil.rmtree(a.dir / ".entire")
+        with open(a.dir / "file", "rb") as file:
+            assert a.popen("run", "-q", "--entire", "--iterations", "2", "--", "sh", "-c", "cat >/dev/null; echo ok",
+                           stdin=file, stdout=subprocess.DEVNULL).wait() == 0
+        assert Transcript(a.dir).prompt == whole
+
+
+@test
+def prompt_txt_grows_until_the_program_speaks_or_nothing_more_comes():
+    for rest in (b"", b"Behind the answer.\n"):
+        with Ahr(AHR) as a, a.popen("run", "-q", "--entire", "--", "sh", "-c", "head -n 4; cat >/dev/null",
+                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            first, more = LINES[:22], LINES[22:]
+            process.stdin.write(first)
+            process.stdin.flush()
+            wait_for(lambda: has_lines(a, 1))
+            assert Transcript(a.dir).prompt == first.decode().rstrip("\n")  # it does not wait for the end
+            process.stdin.write(more)
+            process.stdin.flush()
+            if rest:
+                assert process.stdout.readline()
+                process.stdin.write(rest)
+            process.stdin.close()
+            wait_for(lambda: Transcript(a.dir, may_be_torn=True).prompt == LINES.decode().rstrip("\n"))
+            process.wait()
+            kept = Transcript(a.dir).is_sound()
+            assert kept.prompt == LINES.decode().rstrip("\n") and len(kept.lines) >= 5
+
+
+@test
+def prompt_txt_is_whole_when_the_input_ends_before_anything_is_said():
+    with Ahr(AHR) as a:
+        entire.make_fifo(a.dir / "gate")
+        with a.popen("run", "-q", "--entire", "--", "sh", "-c", f"cat >/dev/null; cat {a.dir / 'gate'}",
+                     stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+            process.stdin.write(b"one\n")
+            process.stdin.flush()
+            wait_for(lambda: has_lines(a, 1))
+            process.stdin.write(b"two")
+            process.stdin.close()
+            try:
+                wait_for(lambda: Transcript(a.dir, may_be_torn=True).prompt == "one\ntwo")
+            finally:
+                entire.open_gate(a.dir / "gate")
+
+
 @test
 def context_md_has_facts_and_key_actions():
     with Ahr(AHR) as a:

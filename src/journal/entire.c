@@ -19,6 +19,7 @@ enum {
     FRESH_MAX = 256 << 20, /* of lines that nobody has tried to write yet */
     KEPT_MAX = 4 << 20,    /* memory that stays */
     MODEL_MAX = 1 << 10,
+    PROMPT_MAX = 16 << 20, /* of many lines */
     LAST_TRIES = 4,
 };
 
@@ -35,6 +36,9 @@ struct journal_entire {
     int dir_fd;      /* -1: not made yet */
     struct session_lines lines;
     enum prompt prompt_state;
+    bool is_asking;  /* the prompt may go on … */
+    bool has_more;   /* … and has, since it was written … */
+    bool is_our_own; /* … by us */
     struct buf prompt, model;
     uint64_t number; /* of the last event */
     uint64_t lost, count;
@@ -214,14 +218,44 @@ is_blank(struct view text)
 }
 
 static int
-note_prompt(struct journal_entire *e, struct view text)
+begin_prompt(struct journal_entire *e, struct view text)
 {
-    if (e->prompt_state != PROMPT_NONE || is_blank(text))
+    if (is_blank(text))
         return 0;
-    e->prompt.ceiling = SIZE_MAX; /* one event's */
+    e->prompt.ceiling = SIZE_MAX; /* one event's, and PROMPT_MAX */
     int r = buf_append(&e->prompt, text.p, text.n);
     if (!r)
         e->prompt_state = PROMPT_WAITS;
+    e->is_asking = !r && e->opt.is_plain;
+    return r;
+}
+
+void
+journal_entire_asked(struct journal_entire *e)
+{
+    e->is_asking = false;
+    if (e->has_more)
+        e->prompt_state = PROMPT_WAITS;
+    e->has_more = false;
+    if (e->prompt_state == PROMPT_DONE)
+        buf_release(&e->prompt);
+}
+
+static int
+note_prompt(struct journal_entire *e, struct view text)
+{
+    if (e->prompt_state == PROMPT_NONE)
+        return begin_prompt(e, text);
+    if (!e->is_asking)
+        return 0;
+    if (text.n >= PROMPT_MAX || e->prompt.n >= PROMPT_MAX - text.n) {
+        journal_entire_asked(e);
+        return 0;
+    }
+    int r = buf_puts(&e->prompt, "\n");
+    if (!r)
+        r = buf_append(&e->prompt, text.p, text.n);
+    e->has_more = e->prompt_state == PROMPT_DONE;
     return r;
 }
 
@@ -231,6 +265,8 @@ journal_entire_note(struct journal_entire *e, const struct turn_event *event)
 {
     if (event->is_partial)
         return 0;
+    if (e->is_asking && (event->type != TURN_TEXT || !event->is_user))
+        journal_entire_asked(e);
     if (event->type == TURN_TOOL_CALL)
         return entire_actions_add(&e->actions, event);
     if (event->parent.n)
@@ -264,12 +300,16 @@ put_prompt(struct journal_entire *e)
 {
     if (e->prompt_state != PROMPT_WAITS)
         return 0;
-    int r = entire_folder_put(e->dir_fd, "prompt.txt",
-                              (struct view){ e->prompt.p, e->prompt.n });
+    struct view text = { e->prompt.p, e->prompt.n };
+    int r = e->is_our_own ? journal_entire_replace(e->dir_fd, "prompt.txt", text, 0600)
+                          : entire_folder_put(e->dir_fd, "prompt.txt", text);
     if (r < 0)
         return r;
     e->prompt_state = PROMPT_DONE;
-    buf_release(&e->prompt);
+    e->is_our_own |= !r;
+    e->is_asking &= e->is_our_own;
+    if (!e->is_asking)
+        buf_release(&e->prompt);
     return 0;
 }
 
@@ -378,15 +418,16 @@ put_context(struct journal_entire *e)
     int r = journal_entire_context(e, &text);
     for (int tries = 0; tries < LAST_TRIES && !text.failed; tries++) {
         r = entire_folder_put(e->dir_fd, "context.md", (struct view){ text.p, text.n });
-        if (!r)
+        if (r >= 0)
             break;
     }
-    return r;
+    return r < 0 ? r : 0;
 }
 
 int
 journal_entire_end(struct journal_entire *e, uint64_t ts_ns, bool has_ended)
 {
+    journal_entire_asked(e);
     int r = turn_transcript_end(e->transcript, ts_ns, has_ended);
     int written = write_rest(e);
     r = r < 0 ? r : written;

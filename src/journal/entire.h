@@ -29,6 +29,10 @@ struct journal_entire_options { /* all borrowed until it is freed */
     const char *cwd, *model; /* until an event tells; NULL: not known */
     const char *git_branch;  /* NULL: not known */
     uint64_t start_ns;
+    /* What the user says comes line by line: prompt.txt has all that comes before
+     * anything else, up to 16 MiB; what there is at first, and once more when that is
+     * over. */
+    bool is_plain;
 };
 
 struct journal_entire;
@@ -55,6 +59,8 @@ int journal_entire_add(struct journal_entire *e, const struct turn_event *event,
                        uint64_t ts_ns);
 /* For context.md alone: no line is made of it. */
 int journal_entire_note(struct journal_entire *e, const struct turn_event *event);
+/* The user has said all, as far as is known. Nothing is written yet. */
+void journal_entire_asked(struct journal_entire *e);
 /* context.md, appended, of all that was added or noted. */
 int journal_entire_context(const struct journal_entire *e, struct buf *out);
 /* 0: all that is complete is in the files. Else -errno: it waits. */

@@ -98,7 +98,7 @@ entire_folder_put(int dir_fd, const char *name, struct view bytes)
 {
     struct stat st;
     if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        return 0;
+        return 1;
     return journal_entire_replace(dir_fd, name, bytes, 0600);
 }
 

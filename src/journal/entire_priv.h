@@ -11,7 +11,7 @@
 /* <root>/.entire/metadata/<session>: a descriptor, or -errno; -ELOOP for a link on the
  * way. is_made: what is missing is made. */
 int entire_folder_open(const char *root, const char *session, bool is_made);
-/* The file in it, whole and synced, or not at all; one that is there stays. */
+/* The file in it, whole and synced, or not at all; 1: there is one, which stays. */
 int entire_folder_put(int dir_fd, const char *name, struct view bytes);
 
 /* -- entire_known.c -- */

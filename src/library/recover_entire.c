@@ -12,6 +12,7 @@
 #include "library/recover_run.h"
 #include "play/turns.h"
 #include "session/meta.h"
+#include "turn/decoder.h"
 
 struct completing {
     struct journal_entire *entire;
@@ -44,6 +45,12 @@ complete(struct journal_entire *entire, const char *turns_path, bool *ret_is_cha
     return r;
 }
 
+static bool
+is_plain(const struct session_told *told)
+{
+    return !told->agent || !strcmp(told->agent, turn_agent_name(TURN_PLAIN));
+}
+
 int
 recover_entire(const struct session_folder *f, const char *turns_path,
                struct library_project *p, struct err *err)
@@ -66,7 +73,8 @@ recover_entire(const struct session_folder *f, const char *turns_path,
                                                 .version = AHR_VERSION,
                                                 .cwd = buf_str(&root),
                                                 .git_branch = buf_str(&branch),
-                                                .start_ns = told.started_at_ns };
+                                                .start_ns = told.started_at_ns,
+                                                .is_plain = is_plain(&told) };
     r = journal_entire_open_again(&entire, &opt, err);
     if (r == ERR_MISSING && told.entire != SESSION_ENTIRE_WANTED)
         return 0;

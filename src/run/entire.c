@@ -6,6 +6,7 @@
  * there, recover makes of that.
  */
 #include "run/keep_priv.h"
+#include "turn/prompt.h"
 
 static void
 tell_trouble(struct run_keep *k)
@@ -13,6 +14,16 @@ tell_trouble(struct run_keep *k)
     struct err err;
     if (journal_entire_trouble(k->entire, &err))
         run_keep_trouble(k, RUN_ENTIRE, &err);
+}
+
+/* Agents that are known have their prompt from their command line, or in one. */
+static bool
+is_plain(const struct run_keep *k)
+{
+    size_t n = 0;
+    while (k->opt->argv[n])
+        n++;
+    return turn_prompt(n, (const char *const *)k->opt->argv).from == TURN_PROMPT_NONE;
 }
 
 void
@@ -28,6 +39,7 @@ run_entire_open(struct run_keep *k)
         .cwd = k->opt->root,
         .git_branch = buf_str(&k->facts.branch),
         .start_ns = k->clock.real_ns,
+        .is_plain = is_plain(k),
     };
     int r = journal_entire_open(&k->entire, &opt);
     if (r < 0) {
@@ -69,6 +81,13 @@ run_entire_fact(const struct run_keep *k)
         return SESSION_ENTIRE_NONE;
     return journal_entire_is_made(k->entire) ? SESSION_ENTIRE_MADE
                                              : SESSION_ENTIRE_WANTED;
+}
+
+void
+run_entire_asked(struct run_keep *k)
+{
+    if (k->entire)
+        journal_entire_asked(k->entire);
 }
 
 void

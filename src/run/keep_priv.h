@@ -100,6 +100,8 @@ void run_entire_open(struct run_keep *k);
 /* An event that is masked, and its time in session.turns.jsonl. */
 void run_entire_add(struct run_keep *k, const struct turn_event *e, uint64_t ts_ns);
 void run_entire_write(struct run_keep *k);
+/* Our own input has ended: nothing is written yet. */
+void run_entire_asked(struct run_keep *k);
 void run_entire_tick(struct run_keep *k);
 /* What session.meta.json has of it. */
 enum session_entire run_entire_fact(const struct run_keep *k);

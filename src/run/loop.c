@@ -219,6 +219,8 @@ run_loop_update(struct run *r)
     run_watch_set(&r->watch, RUN_WATCH_PIPES, is_read ? r->pipes.epoll_fd : -1, EPOLLIN);
     if (is_read && r->has_more && !uv_is_active((uv_handle_t *)&r->more_idle))
         uv_idle_start(&r->more_idle, on_more);
+    if (r->input.from_fd < 0)
+        run_entire_asked(&r->keep);
     uv_update_time(&r->loop); /* the disk may have taken its time */
     set_timer(r);
 }
