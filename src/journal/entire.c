@@ -20,7 +20,6 @@ enum {
     KEPT_MAX = 4 << 20,    /* memory that stays */
     MODEL_MAX = 1 << 10,
     PROMPT_MAX = 16 << 20, /* of many lines */
-    LAST_TRIES = 4,
 };
 
 static const uint64_t QUIET_NS = UINT64_C(200000000), RETRY_NS = UINT64_C(500000000);
@@ -378,30 +377,21 @@ journal_entire_tick(struct journal_entire *e, uint64_t mono_ns)
 
 /* -- the end -- */
 
-static uint64_t
-count_lines(struct view v)
+/* A session_lines_finish() writer. */
+static int
+write_waiting(void *ctx)
 {
-    uint64_t n = 0;
-    for (const uint8_t *end; v.n && (end = memchr(v.p, '\n', v.n)); n++)
-        v = (struct view){ end + 1, v.n - (size_t)(end + 1 - v.p) };
-    return n;
+    return journal_entire_write(ctx);
 }
 
-/* A disk that fails now and then takes it line by line. */
 static int
 write_rest(struct journal_entire *e)
 {
-    int r = -EIO;
-    for (int tries = 0; r < 0 && tries < LAST_TRIES; tries++) {
-        size_t before = e->lines.waiting.n;
-        r = journal_entire_write(e);
-        tries = e->lines.waiting.n < before ? -1 : tries;
-    }
-    uint64_t lost = count_lines((struct view){ e->lines.waiting.p, e->lines.waiting.n });
+    uint64_t lost = 0;
+    int r = session_lines_finish(&e->lines, write_waiting, e, &lost);
     e->lost += lost;
     e->count -= lost;
-    int fd = session_lines_fd(&e->lines);
-    return !r && fd >= 0 && fdatasync(fd) < 0 ? -errno : r;
+    return r;
 }
 
 int
@@ -416,7 +406,7 @@ put_context(struct journal_entire *e)
 {
     AUTO(buf) text = { 0 };
     int r = journal_entire_context(e, &text);
-    for (int tries = 0; tries < LAST_TRIES && !text.failed; tries++) {
+    for (int tries = 0; tries < SESSION_LAST_TRIES && !text.failed; tries++) {
         r = entire_folder_put(e->dir_fd, "context.md", (struct view){ text.p, text.n });
         if (r >= 0)
             break;

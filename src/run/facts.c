@@ -235,8 +235,8 @@ write_one(struct run_keep *k, enum run_place place, bool is_last,
     int r = write(k, is_last, &first);
     if (!r)
         return;
-    for (int tries = 1; r < 0 && is_last && tries < RUN_LAST_TRIES; tries++)
-        r = write(k, tries < RUN_LAST_TRIES - 1, &err);
+    for (int tries = 1; r < 0 && is_last && tries < SESSION_LAST_TRIES; tries++)
+        r = write(k, tries < SESSION_LAST_TRIES - 1, &err);
     run_keep_trouble(k, place, &first);
 }
 

@@ -175,15 +175,6 @@ write_ignore(struct run_keep *k)
         (void)journal_project_ignore(&k->project);
 }
 
-static uint64_t
-count_lines(struct view v)
-{
-    uint64_t n = 0;
-    for (const uint8_t *end; v.n && (end = memchr(v.p, '\n', v.n)); n++)
-        v = (struct view){ end + 1, v.n - (size_t)(end + 1 - v.p) };
-    return n;
-}
-
 /* While some are lost no more are taken: the line that tells of them stands where they
  * would have stood. */
 static void
@@ -196,7 +187,7 @@ write_lines(struct run_keep *k, struct session_lines *l, struct view lines,
     if (r < 0)
         tell_failed(k, place, l->path, r);
     if (r == ERR_LIMIT)
-        *lost += count_lines(lines);
+        *lost += session_lines_count(lines);
 }
 
 static void
@@ -393,23 +384,14 @@ tell_gone(struct run_keep *k, enum run_place place, const char *path)
     run_keep_trouble(k, place, &why);
 }
 
-/* A disk that fails now and then takes it line by line. */
 static void
 finish_lines(struct run_keep *k, struct session_lines *l, enum run_place place,
              uint64_t *lost)
 {
-    int r = -EIO;
     if (!l->path)
         return;
-    for (int tries = 0; r < 0 && tries < RUN_LAST_TRIES; tries++) {
-        size_t before = l->waiting.n;
-        r = session_lines_flush(l);
-        tries = l->waiting.n < before ? -1 : tries;
-    }
-    *lost += count_lines((struct view){ l->waiting.p, l->waiting.n });
+    int r = session_lines_finish(l, NULL, NULL, lost);
     int fd = session_lines_fd(l);
-    if (!r && fd >= 0 && fdatasync(fd) < 0)
-        r = -errno;
     if (r < 0)
         tell_failed(k, place, l->path, r);
     else if (fd >= 0 && !file_is_at(fd, l->path))

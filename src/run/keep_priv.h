@@ -22,9 +22,6 @@
 /* Where there may be trouble: of each folder it is told once, whichever file it is. */
 enum run_place { RUN_LIBRARY, RUN_PROJECT, RUN_ENTIRE };
 
-/* What a disk that fails now and then gets at the end; without progress, that is. */
-enum { RUN_LAST_TRIES = 4 };
-
 /* What is known of the run; all texts are masked. */
 struct run_facts {
     enum session_status status;

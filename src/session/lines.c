@@ -217,3 +217,26 @@ session_lines_fd(const struct session_lines *l)
 {
     return l->fd;
 }
+
+uint64_t
+session_lines_count(struct view lines)
+{
+    uint64_t count = 0;
+    for (const uint8_t *end; lines.n && (end = memchr(lines.p, '\n', lines.n)); count++)
+        lines = (struct view){ end + 1, lines.n - (size_t)(end + 1 - lines.p) };
+    return count;
+}
+
+int
+session_lines_finish(struct session_lines *l, int (*write)(void *ctx), void *ctx,
+                     uint64_t *lost)
+{
+    int r = -EIO;
+    for (int tries = 0; r < 0 && tries < SESSION_LAST_TRIES; tries++) {
+        size_t before = l->waiting.n;
+        r = write ? write(ctx) : session_lines_flush(l);
+        tries = l->waiting.n < before ? -1 : tries;
+    }
+    *lost += session_lines_count((struct view){ l->waiting.p, l->waiting.n });
+    return !r && l->fd >= 0 && fdatasync(l->fd) < 0 ? -errno : r;
+}

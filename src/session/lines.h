@@ -81,7 +81,10 @@ int session_snapshot_keys(const char *path, struct buf *ret);
 
 /* -- a file of such lines, which grows -- */
 
-enum { SESSION_LINES_WAITING_MAX = 1 << 20 };
+enum {
+    SESSION_LINES_WAITING_MAX = 1 << 20,
+    SESSION_LAST_TRIES = 4, /* of whatever is written when all ends */
+};
 
 struct session_lines {
     char *path;
@@ -106,7 +109,17 @@ void session_lines_release(struct session_lines *l);
 int session_lines_add(struct session_lines *l, struct view line);
 /* 0: nothing waits any more. */
 int session_lines_flush(struct session_lines *l);
+/*
+ * The last time: tried until all of it is in the file, or SESSION_LAST_TRIES times
+ * without progress, as a disk may fail now and then; then synced. What is left waits for
+ * nobody any more: *lost grows by so many lines. write: what does it in place of
+ * session_lines_flush(); may be NULL.
+ */
+int session_lines_finish(struct session_lines *l, int (*write)(void *ctx), void *ctx,
+                         uint64_t *lost);
 /* For syncing; -1: no file yet. Once there is one it stays the same until release. */
 int session_lines_fd(const struct session_lines *l);
+
+uint64_t session_lines_count(struct view lines);
 
 #endif
