@@ -573,7 +573,8 @@ def recover_completes_whatever_is_left_of_it():
         live, = (a.dir / "home/.local/share/ahr/live").glob("2*")
         turns = lines_of(live / "session.turns.jsonl", True)
         assert [turn["type"] for turn in turns if turn["type"].startswith("tool")] == ["tool_call", "tool_result"]
-        (folder / "full.jsonl").write_bytes(whole[:whole.index(b"\n") + 50])  # torn in the second line
+        torn = whole[:whole.index(b"\n") + 50]  # in the second line
+        (folder / "full.jsonl").write_bytes(torn + bytes(9000))  # by power loss
         (folder / "prompt.txt").unlink()
         (folder / "prompt.txt.new").write_text("expl")
         a.ok("recover", "--all")

@@ -4,16 +4,14 @@
  *
  * Anybody may have written to it: what is no line of a transcript is passed over.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json_in.h"
 #include "base/jsonl.h"
 #include "base/num.h"
 #include "journal/entire_priv.h"
+#include "session/lines.h"
 
 enum {
     PIECE = 64 << 10,
@@ -181,9 +179,8 @@ by_uuid(const void *a, const void *b)
                   ((const struct entire_line *)b)->uuid);
 }
 
-/* How much of it is a line that never got its end. */
 static int
-read_lines(struct jsonl *lines, int fd, struct buf *last)
+read_lines(struct jsonl *lines, int fd)
 {
     AUTO(buf) piece = { 0 };
     ssize_t n = buf_reserve(&piece, PIECE);
@@ -192,42 +189,23 @@ read_lines(struct jsonl *lines, int fd, struct buf *last)
         r = jsonl_feed(lines, (struct view){ piece.p, (size_t)n });
     if (!r && n < 0)
         r = (int)n;
-    if (!r)
-        r = lines->line.failed ? lines->line.failed
-                               : buf_append(last, lines->line.p, lines->line.n);
     return r ? r : jsonl_end(lines);
-}
-
-static int
-mend_end(int fd, struct view last)
-{
-    static const char begin[] = "{\"type\":\"";
-    struct stat st;
-    size_t known = last.n < sizeof(begin) - 1 ? last.n : sizeof(begin) - 1;
-    if (!last.n)
-        return 0;
-    if (fstat(fd, &st) < 0)
-        return -errno;
-    bool is_torn = !memcmp(last.p, begin, known) && !json_in_is_one(last);
-    if (is_torn)
-        return ftruncate(fd, st.st_size - (off_t)last.n) < 0 ? -errno : 0;
-    return file_write_all(fd, "\n", 1); /* it appends */
 }
 
 int
 entire_known_read(struct entire_known *k, int fd)
 {
-    AUTO(buf) last = { .ceiling = LINE_MAX_BYTES };
+    static const char begin[] = "{\"type\":\"";
     struct jsonl lines = { .fn = take_line,
                            .bad = pass_over,
                            .ctx = k,
-                           .begin = "{\"type\":\"",
+                           .begin = begin,
                            .line.ceiling = LINE_MAX_BYTES };
     k->lines.ceiling = k->ids.ceiling = KNOWN_MAX;
-    int r = read_lines(&lines, fd, &last);
-    jsonl_release(&lines);
+    int r = session_lines_mend(fd, begin, json_in_is_one);
     if (!r)
-        r = mend_end(fd, (struct view){ last.p, last.n });
+        r = read_lines(&lines, fd);
+    jsonl_release(&lines);
     if (!r && k->lines.n)
         qsort(k->lines.p, k->lines.n / sizeof(struct entire_line),
               sizeof(struct entire_line), by_uuid);

@@ -15,11 +15,6 @@
 #include "session/lines.h"
 #include "session/meta.h"
 
-enum {
-    NEAR = 2 << 20,      /* where the last line mostly begins */
-    TORN_MAX = 64 << 20, /* a longer one is ended, not looked at */
-};
-
 void
 library_project_release(struct library_project *p)
 {
@@ -41,24 +36,6 @@ recover_has_turns(const struct session_folder *f)
 
 /* -- the events -- */
 
-/* The last bytes, from the last newline on; all of them when there is none. ERR_LIMIT: it
- * is farther away than that. */
-static int
-read_last(int fd, off_t size, off_t max, struct buf *bytes, struct view *ret)
-{
-    off_t from = size > max ? size - max : 0;
-    buf_clear(bytes);
-    uint8_t *p = buf_grow(bytes, (size_t)(size - from));
-    if (!p)
-        return -ENOMEM;
-    ssize_t n = pread(fd, p, bytes->n, from);
-    if (n != (ssize_t)bytes->n)
-        return n < 0 ? -errno : -EIO;
-    const uint8_t *end = memrchr(p, '\n', bytes->n), *start = end ? end + 1 : p;
-    *ret = (struct view){ start, bytes->n - (size_t)(start - p) };
-    return !end && from ? ERR_LIMIT : 0;
-}
-
 static bool
 is_event(struct view line)
 {
@@ -66,38 +43,6 @@ is_event(struct view line)
     struct turn_event e;
     struct turn_stamp at;
     return turn_line_read(line, &texts, &e, &at) == 0;
-}
-
-/* A line that is whole, or that others wrote, is ended. */
-static int
-mend_end(int fd)
-{
-    static const char begin[] = "{\"ts_ns\":";
-    AUTO(buf) bytes = { .ceiling = (size_t)TORN_MAX * 2 };
-    struct view last = { 0 };
-    struct stat st;
-    if (fstat(fd, &st) < 0)
-        return -errno;
-    if (!st.st_size)
-        return 0;
-    int r = read_last(fd, st.st_size, NEAR, &bytes, &last);
-    if (r == ERR_LIMIT)
-        r = read_last(fd, st.st_size, TORN_MAX, &bytes, &last);
-    if (r < 0 && r != ERR_LIMIT)
-        return r;
-    if (!r && !last.n)
-        return 0;
-    size_t known = last.n < sizeof(begin) - 1 ? last.n : sizeof(begin) - 1;
-    bool is_torn = !r && !memcmp(last.p, begin, known) && !is_event(last);
-    if (is_torn) {
-        r = ftruncate(fd, st.st_size - (off_t)last.n) < 0 ? -errno : 0;
-    } else {
-        ssize_t n = pwrite(fd, "\n", 1, st.st_size);
-        r = n < 0 ? -errno : n ? 0 : -EIO;
-    }
-    if (!r && fsync(fd) < 0)
-        r = -errno;
-    return r;
 }
 
 /* What is archived was mended before. */
@@ -110,7 +55,7 @@ mend_turns(const char *path, struct err *err)
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return err_sys(err, "cannot open '%s'", path);
-    int r = mend_end(fd);
+    int r = session_lines_mend(fd, "{\"ts_ns\":", is_event);
     close(fd);
     return r < 0 ? err_code(err, r, "cannot mend '%s'", path) : 0;
 }

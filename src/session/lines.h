@@ -122,4 +122,14 @@ int session_lines_fd(const struct session_lines *l);
 
 uint64_t session_lines_count(struct view lines);
 
+/* -- what a dead writer has left: lines_mend.c -- */
+
+typedef bool (*session_line_fn)(struct view line);
+/*
+ * The file, open for reading and writing, then ends with a newline, or is empty: NULs at
+ * its end are cut off, and so is a last line that was torn, which is one that begins like
+ * one of ours and is not whole. Another one is ended.
+ */
+int session_lines_mend(int fd, const char *begin, session_line_fn is_whole);
+
 #endif

@@ -67,8 +67,7 @@ int turn_transcript_new(struct turn_transcript **ret,
 void turn_transcript_free(struct turn_transcript *t);
 /* number: the event's, each greater than the one before. Of what stands in each line
  * (model, folder, the message's id) only so much is kept as is meant by one. What lies in
- * a line is some MiB
- * at most: more of one turn is another line. */
+ * a line is some MiB at most: more of one turn is another line. */
 int turn_transcript_add(struct turn_transcript *t, const struct turn_event *e,
                         uint64_t number, uint64_t ts_ns);
 /* Is there a line that waits for more of its turn? */

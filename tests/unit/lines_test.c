@@ -455,6 +455,87 @@ snapshots_are_known_by_their_keys(void **state)
     assert_memory_equal(keys.p, want, sizeof(want));
 }
 
+/* -- the end that a dead writer has left -- */
+
+/* A session_line_fn. */
+static bool
+is_whole(struct view line)
+{
+    return line.p[line.n - 1] == '}';
+}
+
+static void
+put_bytes(struct view bytes)
+{
+    int fd = open(FILE_NAME, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_int_equal(file_write_all(fd, bytes.p, bytes.n), 0);
+    close(fd);
+}
+
+static void
+assert_mended(struct view left, struct view want)
+{
+    AUTO(buf) now = { 0 };
+    put_bytes(left);
+    for (int times = 0; times < 2; times++) {
+        int fd = open(FILE_NAME, O_RDWR | (times ? O_APPEND : 0));
+        assert_int_equal(session_lines_mend(fd, "{\"id", is_whole), 0);
+        close(fd);
+        buf_clear(&now);
+        assert_int_equal(file_slurp(FILE_NAME, &now), 0);
+        assert_int_equal(now.n, want.n);
+        if (want.n)
+            assert_memory_equal(now.p, want.p, want.n);
+    }
+}
+
+static void
+an_end_that_is_torn_is_cut_and_another_one_is_ended(void **state)
+{
+    (void)state;
+    static const struct {
+        struct view left, want;
+    } cases[] = {
+        { BYTES(""), BYTES("") },
+        { BYTES("\0\0"), BYTES("") },
+        { BYTES("a\n"), BYTES("a\n") },
+        { BYTES("a\n\0\0\0"), BYTES("a\n") },
+        { BYTES("{"), BYTES("") },
+        { BYTES("a\n{\"id\":"), BYTES("a\n") },
+        { BYTES("a\n{\"id\":\0\0"), BYTES("a\n") },
+        { BYTES("a\n{\"id\":1}"), BYTES("a\n{\"id\":1}\n") },
+        { BYTES("a\n{\"id\":1}\0"), BYTES("a\n{\"id\":1}\n") },
+        { BYTES("a\n{\"id\":\0\0}"), BYTES("a\n{\"id\":\0\0}\n") },
+        { BYTES("a\n\0\nb\n"), BYTES("a\n\0\nb\n") },
+        { BYTES("a\n{\"x\":"), BYTES("a\n{\"x\":\n") },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_mended(cases[i].left, cases[i].want);
+}
+
+/* However far away the end of the line before is. */
+static void
+a_long_end_is_mended_as_well(void **state)
+{
+    (void)state;
+    for (size_t size = 1 << 16; size <= 8 << 20; size <<= 3)
+        for (size_t nuls = size - 1; nuls <= size + 1; nuls++) {
+            AUTO(buf) left = { 0 };
+            buf_puts(&left, "a\n{\"id\":");
+            memset(buf_grow(&left, size), 'x', size);
+            memset(buf_grow(&left, nuls), 0, nuls);
+            assert_mended((struct view){ left.p, left.n }, text_view("a\n"));
+        }
+}
+
+static void
+lines_are_counted_by_their_ends(void **state)
+{
+    (void)state;
+    assert_int_equal(session_lines_count((struct view){ 0 }), 0);
+    assert_int_equal(session_lines_count(text_view("a\n\nb\nc")), 3);
+}
+
 int
 main(void)
 {
@@ -476,6 +557,9 @@ main(void)
         KIT_IN_DIR(only_a_plain_file_is_read),
         KIT_IN_DIR(whoever_reads_may_stop_it),
         KIT_IN_DIR(snapshots_are_known_by_their_keys),
+        KIT_IN_DIR(an_end_that_is_torn_is_cut_and_another_one_is_ended),
+        KIT_IN_DIR(a_long_end_is_mended_as_well),
+        cmocka_unit_test(lines_are_counted_by_their_ends),
     };
     return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
 }
