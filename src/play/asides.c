@@ -87,5 +87,5 @@ play_asides_is(struct play_asides *a, uint64_t number)
         if (number <= range.last)
             return number < range.first;
     }
-    return true;
+    return false; /* it came when all were told, and goes on where the last one stood */
 }

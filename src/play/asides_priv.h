@@ -27,8 +27,8 @@ bool play_asides_may_be(const char *path);
 /* Each event in its order; from: of a TURN_BRANCH. */
 int play_asides_event(struct play_asides *a);
 int play_asides_branch(struct play_asides *a, uint64_t from);
-/* All were told: from here on play_asides_is() may be asked, for each number from 1 up.
- */
+/* All were told: from here on play_asides_is() may be asked, for each number from 1 up;
+ * those that come later are on the current branch. */
 int play_asides_end(struct play_asides *a);
 bool play_asides_is(struct play_asides *a, uint64_t number);
 

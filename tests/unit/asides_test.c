@@ -35,6 +35,8 @@ check(const uint64_t *from, const char *want)
     tell(&a, from, strlen(want));
     for (size_t i = 0; want[i]; i++)
         assert_int_equal(play_asides_is(&a, i + 1), want[i] == '-');
+    for (size_t i = 1; i < 3; i++) /* come meanwhile */
+        assert_false(play_asides_is(&a, strlen(want) + i));
 }
 
 static void
