@@ -95,8 +95,4 @@ int journal_entire_replace(int dir_fd, const char *name, struct view bytes, mode
  * or what stands there is not ours; 1: there is something else in it. */
 int journal_entire_remove(const char *root, const char *session, struct err *err);
 
-/* The branch of the git work tree around the folder, appended, by its files alone;
- * nothing where there is none, or its HEAD is detached. */
-void journal_git_branch(const char *root, struct buf *ret);
-
 #endif

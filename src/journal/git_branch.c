@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * git_branch.c -- which branch a folder's work tree is on, by plain reads of its files:
- * git itself is not started for it.
- */
+/* git_branch.c -- by plain reads of git's files: git itself is not started for it. */
+#include "journal/git_branch.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
-#include "journal/entire.h"
 #include "journal/file_priv.h"
 
 enum { WORD_MAX = 4096 };

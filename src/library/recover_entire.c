@@ -8,6 +8,7 @@
  * made; one that was made and is gone is not made anew.
  */
 #include "journal/entire.h"
+#include "journal/git_branch.h"
 #include "library/entire.h"
 #include "library/recover_run.h"
 #include "play/turns.h"

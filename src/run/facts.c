@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "journal/git_branch.h"
 #include "journal/metadata.h"
 #include "run/keep_priv.h"
 #include "run/mask_priv.h"

@@ -13,6 +13,7 @@
 #include "base/json_in.h"
 #include "journal/entire.h"
 #include "journal/entire_priv.h"
+#include "journal/git_branch.h"
 #include "support/call_faults.h"
 #include "support/kit.h"
 
