@@ -54,8 +54,8 @@ journal_git_branch(const char *root, struct buf *ret)
     AUTO(buf) branch = { 0 };
     if (buf_puts(&dir, root) < 0)
         return;
-    while (dir.n && !find_repository(buf_str(&dir), &repository))
-        while (dir.n && dir.p[--dir.n] != '/')
+    while (!find_repository(buf_str(&dir), &repository) && dir.n)
+        while (dir.n && dir.p[--dir.n] != '/') /* "" is the root */
             continue;
     if (repository.n && buf_puts(&repository, "/HEAD") == 0 &&
         read_word(buf_str(&repository), "ref: refs/heads/", &branch) &&

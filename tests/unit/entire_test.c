@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -686,6 +687,29 @@ the_branch_is_that_of_the_work_tree(void **state)
     assert_branch("/a", "");
 }
 
+static void
+a_work_tree_may_be_all_there_is(void **state)
+{
+    (void)state;
+    int status;
+    if (geteuid())
+        skip();
+    assert_int_equal(mkdir(".git", 0700), 0);
+    kit_write_file(".git/HEAD", "ref: refs/heads/all\n");
+    pid_t pid = fork();
+    if (!pid) {
+        AUTO(buf) branch = { 0 };
+        if (chroot(".") < 0)
+            _exit(2);
+        journal_git_branch("/a/b", &branch);
+        _exit(strcmp(buf_str(&branch), "all") != 0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+        skip();
+    assert_int_equal(status, 0);
+}
+
 int
 main(void)
 {
@@ -708,6 +732,7 @@ main(void)
         cmocka_unit_test(an_action_is_one_line_without_markup),
         cmocka_unit_test(actions_have_a_ceiling),
         KIT_IN_DIR(the_branch_is_that_of_the_work_tree),
+        KIT_IN_DIR(a_work_tree_may_be_all_there_is),
     };
     return cmocka_run_group_tests_name("entire", tests, NULL, NULL);
 }
