@@ -98,7 +98,7 @@ def is_whole_now(trial, shown):
     if not trial.has_begun():
         assert not shown, shown[-300:]
         return
-    left = Transcript(trial.dir, "2*", may_be_torn=True).is_sound()
+    left = Transcript(trial.dir, "2*", may_be_torn=True).is_sound().is_in_order()
     assert left.prompt in (None, PROMPT), left.prompt
     assert left.prompt or not (shown or left.lines), left.lines
     said, events = plain(left.blocks()), told(trial.turns(True))
@@ -109,7 +109,7 @@ def is_completed(trial, whole):
     """Behind recover: all that was told, as the same agent says it when nobody kills it."""
     if not trial.has_begun():
         return
-    kept = Transcript(trial.dir, "2*").is_sound()
+    kept = Transcript(trial.dir, "2*").is_sound().is_in_order()
     said = plain(kept.blocks())
     assert said == told(trial.turns()), (said[-3:], told(trial.turns())[-3:])
     assert said == whole[:len(said)], (said[-3:], whole[len(said) - 3:len(said)])
@@ -128,7 +128,7 @@ def said_whole(a, name, seed, *words):
     with trial.start() as process:
         assert process.communicate()[0] and process.returncode == 0, (trial.dir / "stderr").read_text()
     took = time.monotonic() - begin
-    kept = Transcript(trial.dir, "2*").is_sound()
+    kept = Transcript(trial.dir, "2*").is_sound().is_in_order()
     assert plain(kept.blocks()) == told(trial.turns())
     trial.clear()
     return plain(kept.blocks()), took
@@ -242,7 +242,8 @@ def recover_killed_at_any_call_is_ended_by_the_next():
                 assert done.returncode in (0, -signal.SIGKILL), done.stderr
                 if done.returncode:
                     trial.recover()
-                files = {name: data for name, (data, _) in Transcript(trial.dir, "2*").is_sound().files().items()}
+                kept = Transcript(trial.dir, "2*").is_sound().is_in_order()
+                files = {name: data for name, (data, _) in kept.files().items()}
                 wanted = wanted or files
                 assert files == wanted, (number, after, sorted(files))
                 if number and done.returncode == 0:

@@ -147,6 +147,16 @@ class Transcript:
             assert "usage" not in message or line["type"] == "assistant", line
         return self
 
+    def is_in_order(self):
+        """Each line as late as the one before, told once, and behind the one that it names."""
+        times = [stamp(line) for line in self.lines]
+        assert times == sorted(times), times
+        uuids = [line["uuid"] for line in self.lines]
+        assert len(set(uuids)) == len(uuids), uuids
+        for n, line in enumerate(self.lines):
+            assert line["parentUuid"] in uuids[:n] if n else line["parentUuid"] is None, line
+        return self
+
     def calls_are_closed(self):
         calls = [block["id"] for _, block in self.blocks("tool_use")]
         results = [block["tool_use_id"] for _, block in self.blocks("tool_result")]
