@@ -19,12 +19,9 @@ enum {
     FRESH_MAX = 256 << 20, /* of lines that nobody has tried to write yet */
     KEPT_MAX = 4 << 20,    /* memory that stays */
     MODEL_MAX = 1 << 10,
-    PROMPT_MAX = 16 << 20, /* of many lines */
 };
 
 static const uint64_t QUIET_NS = UINT64_C(200000000), RETRY_NS = UINT64_C(500000000);
-
-enum prompt { PROMPT_NONE, PROMPT_WAITS, PROMPT_DONE };
 
 struct journal_entire {
     struct journal_entire_options opt;
@@ -34,11 +31,8 @@ struct journal_entire {
     struct buf path; /* of the folder */
     int dir_fd;      /* -1: not made yet */
     struct session_lines lines;
-    enum prompt prompt_state;
-    bool is_asking;  /* the prompt may go on … */
-    bool has_more;   /* … and has, since it was written … */
-    bool is_our_own; /* … by us */
-    struct buf prompt, model;
+    struct entire_prompt prompt;
+    struct buf model;
     uint64_t number; /* of the last event */
     uint64_t lost, count;
     uint64_t heard_ns, tried_ns; /* clock_mono_ns(): the last event, the last write */
@@ -197,7 +191,8 @@ journal_entire_free(struct journal_entire *e)
     turn_transcript_free(e->transcript);
     session_lines_release(&e->lines);
     entire_known_release(&e->known);
-    struct buf *const bufs[] = { &e->actions.lines, &e->path, &e->prompt, &e->model };
+    struct buf *const bufs[] = { &e->actions.lines, &e->path, &e->prompt.text,
+                                 &e->model };
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_release(bufs[i]);
     if (e->dir_fd >= 0)
@@ -207,55 +202,10 @@ journal_entire_free(struct journal_entire *e)
 
 /* -- events -- */
 
-static bool
-is_blank(struct view text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        if (!strchr(" \t\r\n", text.p[i]))
-            return false;
-    return true;
-}
-
-static int
-begin_prompt(struct journal_entire *e, struct view text)
-{
-    if (is_blank(text))
-        return 0;
-    e->prompt.ceiling = SIZE_MAX; /* one event's, and PROMPT_MAX */
-    int r = buf_append(&e->prompt, text.p, text.n);
-    if (!r)
-        e->prompt_state = PROMPT_WAITS;
-    e->is_asking = !r && e->opt.is_plain;
-    return r;
-}
-
 void
 journal_entire_asked(struct journal_entire *e)
 {
-    e->is_asking = false;
-    if (e->has_more)
-        e->prompt_state = PROMPT_WAITS;
-    e->has_more = false;
-    if (e->prompt_state == PROMPT_DONE)
-        buf_release(&e->prompt);
-}
-
-static int
-note_prompt(struct journal_entire *e, struct view text)
-{
-    if (e->prompt_state == PROMPT_NONE)
-        return begin_prompt(e, text);
-    if (!e->is_asking)
-        return 0;
-    if (text.n >= PROMPT_MAX || e->prompt.n >= PROMPT_MAX - text.n) {
-        journal_entire_asked(e);
-        return 0;
-    }
-    int r = buf_puts(&e->prompt, "\n");
-    if (!r)
-        r = buf_append(&e->prompt, text.p, text.n);
-    e->has_more = e->prompt_state == PROMPT_DONE;
-    return r;
+    entire_prompt_end(&e->prompt);
 }
 
 /* What the supporting files are made of. */
@@ -264,14 +214,14 @@ journal_entire_note(struct journal_entire *e, const struct turn_event *event)
 {
     if (event->is_partial)
         return 0;
-    if (e->is_asking && (event->type != TURN_TEXT || !event->is_user))
-        journal_entire_asked(e);
+    if (event->type != TURN_TEXT || !event->is_user)
+        entire_prompt_end(&e->prompt);
     if (event->type == TURN_TOOL_CALL)
         return entire_actions_add(&e->actions, event);
     if (event->parent.n)
         return 0;
     if (event->type == TURN_TEXT && event->is_user)
-        return note_prompt(e, event->text);
+        return entire_prompt_add(&e->prompt, event->text, e->opt.is_plain);
     if (event->type != TURN_SESSION || !event->model.n)
         return 0;
     buf_clear(&e->model);
@@ -294,28 +244,10 @@ journal_entire_add(struct journal_entire *e, const struct turn_event *event,
 
 /* -- the disk -- */
 
-static int
-put_prompt(struct journal_entire *e)
-{
-    if (e->prompt_state != PROMPT_WAITS)
-        return 0;
-    struct view text = { e->prompt.p, e->prompt.n };
-    int r = e->is_our_own ? journal_entire_replace(e->dir_fd, "prompt.txt", text, 0600)
-                          : entire_folder_put(e->dir_fd, "prompt.txt", text);
-    if (r < 0)
-        return r;
-    e->prompt_state = PROMPT_DONE;
-    e->is_our_own |= !r;
-    e->is_asking &= e->is_our_own;
-    if (!e->is_asking)
-        buf_release(&e->prompt);
-    return 0;
-}
-
 static bool
 has_waiting(const struct journal_entire *e)
 {
-    return e->lines.waiting.n || e->prompt_state == PROMPT_WAITS;
+    return e->lines.waiting.n || e->prompt.state == ENTIRE_PROMPT_WAITS;
 }
 
 /* Told once, until it is over. */
@@ -340,7 +272,7 @@ journal_entire_write(struct journal_entire *e)
     if (e->dir_fd < 0)
         e->dir_fd = r = entire_folder_open(e->opt.root, e->opt.session, true);
     if (r >= 0)
-        r = put_prompt(e);
+        r = entire_prompt_put(&e->prompt, e->dir_fd);
     int lines = e->dir_fd < 0 ? e->dir_fd : 0;
     if (!lines && session_lines_fd(&e->lines) < 0)
         lines = open_lines(e, O_CREAT);
@@ -417,7 +349,7 @@ put_context(struct journal_entire *e)
 int
 journal_entire_end(struct journal_entire *e, uint64_t ts_ns, bool has_ended)
 {
-    journal_entire_asked(e);
+    entire_prompt_end(&e->prompt);
     int r = turn_transcript_end(e->transcript, ts_ns, has_ended);
     int written = write_rest(e);
     r = r < 0 ? r : written;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* entire_priv.h -- the parts of entire.c: the folder, the lines that are there, and
- * context.md. */
+/* entire_priv.h -- the parts of entire.c: the folder, the lines that are there,
+ * prompt.txt and context.md. */
 #ifndef JOURNAL_ENTIRE_PRIV_H
 #define JOURNAL_ENTIRE_PRIV_H
 
@@ -30,6 +30,24 @@ void entire_known_release(struct entire_known *k);
 int entire_known_read(struct entire_known *k, int fd);
 bool entire_known_find(const struct entire_known *k, const char *uuid,
                        struct turn_transcript_known *ret);
+
+/* -- entire_prompt.c -- */
+
+/* Zeroed it is ready for use; who holds it releases `text`. */
+struct entire_prompt {
+    enum { ENTIRE_PROMPT_NONE, ENTIRE_PROMPT_WAITS, ENTIRE_PROMPT_DONE } state;
+    struct buf text;
+    bool is_open;    /* it may go on … */
+    bool has_more;   /* … and has, since it was written … */
+    bool is_our_own; /* … by us */
+};
+
+/* What the user says. is_plain: the first is a line of more. */
+int entire_prompt_add(struct entire_prompt *p, struct view text, bool is_plain);
+/* No more of it comes. */
+void entire_prompt_end(struct entire_prompt *p);
+/* The file, where it waits for being written; else nothing. */
+int entire_prompt_put(struct entire_prompt *p, int dir_fd);
 
 /* -- entire_context.c -- */
 
