@@ -51,8 +51,10 @@ def piece(ident, usage, stop):
     return [{"type": "stream_event", "parent_tool_use_id": None, "session_id": "s", "event": e} for e in events]
 
 
-def result(usage):
-    return {"type": "result", "subtype": "success", "is_error": False, "duration_ms": 5, "num_turns": 1,
+def result(usage, **models):
+    by_model = {model: dict(zip(("inputTokens", "outputTokens"), told_of)) for model, told_of in models.items()}
+    return {**({"modelUsage": by_model} if models else {}),
+            "type": "result", "subtype": "success", "is_error": False, "duration_ms": 5, "num_turns": 1,
             "session_id": "s", "result": "done", "total_cost_usd": 0.1, "usage": usage}
 
 
@@ -261,6 +263,20 @@ def what_a_result_tells_beyond_its_messages_is_counted_beside_a_history_of_them(
         a.stream("copy", begin(), said(unique(1), told(100, 1)), said(unique(2), told(200, 1)), beyond)
         assert a.total()[:2] == (1000, 50), a.total()
         assert a.by("session") == {"run": (700, 5), "kept": (300, 45)}, a.by("session")
+
+
+@test
+def what_each_model_has_used_beside_its_messages_is_that_models():
+    with Used(AHR) as a:
+        a.stream("run", begin(), said(unique(1), told(1000, 1)),
+                 result(told(1000, 100), **{BIG + "[1m]": (1000, 100), SMALL: (1000000, 10000)}),
+                 said(unique(2), told(500, 1)),
+                 result(told(500, 50), **{BIG + "[1m]": (1500, 150), SMALL: (1000000, 10000)}))
+        assert a.by("model") == {BIG: (1500, 150), SMALL: (1000000, 10000)}, a.by("model")
+        total = a.used(*a.costs(PRICES))["total"]
+        assert abs(total["cost_usd"] - (0.0075 + 0.00375 + 1 + 0.05)) < 1e-9, total
+        a.stream("kept", begin(), said(unique(1), told(1000, 99), stop="end_turn"))
+        assert a.by("model") == {BIG: (1500, 150), SMALL: (1000000, 10000)}, a.by("model")
 
 
 @test

@@ -108,14 +108,19 @@ json_str_or_none(struct json *j, const char *s)
 }
 
 void
-json_key(struct json *j, const char *key)
+json_key_bytes(struct json *j, struct view key)
 {
-    struct view s = { (const uint8_t *)key, strlen(key) };
-    if (put_plain(j, s, true))
+    if (put_plain(j, key, true))
         return;
-    json_bytes(j, s);
+    json_bytes(j, key);
     buf_puts(j->out, ":");
     j->comma = false;
+}
+
+void
+json_key(struct json *j, const char *key)
+{
+    json_key_bytes(j, (struct view){ (const uint8_t *)key, strlen(key) });
 }
 
 void

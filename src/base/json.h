@@ -21,6 +21,7 @@ struct json {
 void json_open(struct json *j, char bracket); /* '{' or '[' */
 void json_close(struct json *j, char bracket);
 void json_key(struct json *j, const char *key);
+void json_key_bytes(struct json *j, struct view key);
 void json_str(struct json *j, const char *s);
 /* As null where there is none. */
 void json_str_or_none(struct json *j, const char *s);

@@ -76,14 +76,6 @@ is_text(const struct buf *b, struct view text)
     return b->n == text.n && (!text.n || !memcmp(b->p, text.p, text.n));
 }
 
-/* Another process counts from zero. */
-static void
-forget_sums(struct turn_state *s)
-{
-    s->all = (struct turn_usage){ 0 };
-    s->cost_microusd = 0;
-}
-
 static int
 tell_session(struct claude_line *l, const struct fields *f)
 {
@@ -96,7 +88,7 @@ tell_session(struct claude_line *l, const struct fields *f)
     if (is_same && is_text(&s->model, e.model) && e.id.n)
         return 0;
     if (!is_same && e.id.n)
-        forget_sums(s);
+        claude_forget_sums(s);
     buf_clear(&s->session);
     buf_clear(&s->model);
     buf_append(&s->session, e.id.p, e.id.n);
@@ -186,99 +178,6 @@ tell_result_text(struct claude_line *l, const struct fields *f, bool is_error)
     return claude_tell(l, &e);
 }
 
-/* The number is a binary fraction written out: 0.050124999999999996 is 50125. */
-static uint64_t
-microusd(struct view cost)
-{
-    uint64_t nano;
-    if (num_parse_decimal(cost, 9, INT64_MAX, &nano) < 0)
-        return TURN_UNKNOWN;
-    return (nano + 500) / 1000;
-}
-
-/* {"<model>":{"inputTokens":…},…}: what all models have used since the program began,
- * sub-agents and all. */
-static bool
-sum_of_models(struct view models, struct turn_usage *ret)
-{
-    struct json_in in = { .p = models.p, .end = models.p + models.n };
-    bool is_first = true, has_any = false;
-    *ret = (struct turn_usage){ 0 };
-    if (!json_in_take(&in, '{'))
-        return false;
-    while (json_in_each(&in, '}', &is_first)) {
-        struct view raw[TURN_USAGE_FIELDS] = { { 0 } };
-        const struct turn_field wanted[] = {
-            { "inputTokens", &raw[0] },
-            { "outputTokens", &raw[1] },
-            { "cacheCreationInputTokens", &raw[2] },
-            { "cacheReadInputTokens", &raw[3] },
-        };
-        if (!json_in_str(&in, NULL) || !json_in_take(&in, ':'))
-            return false;
-        (void)json_in_peek(&in);
-        const uint8_t *start = in.p;
-        if (!json_in_skip(&in))
-            return false;
-        has_any |= turn_known_fields((struct view){ start, (size_t)(in.p - start) },
-                                     wanted, TURN_USAGE_FIELDS);
-        for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
-            uint64_t *sum = turn_usage_field(ret, i), more = turn_tokens(raw[i], 0);
-            *sum = num_plus_u64(*sum, more, NUM_EXACT_MAX);
-        }
-    }
-    return has_any && !in.failed;
-}
-
-/* Are these the first sums of another process? They are smaller than the last ones, or
- * have grown by less than what the agent itself has used since. */
-static bool
-has_begun_anew(const struct turn_state *s, struct turn_usage own, struct turn_usage all)
-{
-    struct turn_usage before = s->all;
-    bool has_shrunk = false, is_short = false, is_wrong = false;
-    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
-        uint64_t now = *turn_usage_field(&all, i), was = *turn_usage_field(&before, i);
-        uint64_t least = *turn_usage_field(&own, i);
-        has_shrunk |= now < was;
-        if (least == TURN_UNKNOWN)
-            continue;
-        is_short |= now >= was && now - was < least;
-        is_wrong |= now < least; /* in another process it is no less so */
-    }
-    return has_shrunk || (is_short && !is_wrong);
-}
-
-/* What a running sum has grown by; one that has shrunk has begun anew. */
-static uint64_t
-step_of(uint64_t *before, uint64_t now)
-{
-    uint64_t step = now >= *before ? now - *before : now;
-    *before = now;
-    return step;
-}
-
-/* "usage" is the agent's own; where the models' sums are told they have its sub-agents'
- * too, and what was asked beside. */
-static void
-take_sums(struct turn_state *s, const struct fields *f, struct turn_event *e)
-{
-    struct turn_usage all;
-    uint64_t cost = microusd(f->cost);
-    bool has_all = sum_of_models(f->models, &all);
-    e->usage = claude_usage(f->usage);
-    if (has_all && (cost < s->cost_microusd || has_begun_anew(s, e->usage, all)))
-        forget_sums(s);
-    if (cost != TURN_UNKNOWN)
-        e->cost_microusd = step_of(&s->cost_microusd, cost);
-    for (size_t i = 0; has_all && i < TURN_USAGE_FIELDS; i++) {
-        uint64_t step = step_of(turn_usage_field(&s->all, i), *turn_usage_field(&all, i));
-        uint64_t *told = turn_usage_field(&e->usage, i);
-        if (*told == TURN_UNKNOWN || step > *told)
-            *told = step;
-    }
-}
-
 static int
 tell_done(struct claude_line *l, const struct fields *f)
 {
@@ -292,8 +191,9 @@ tell_done(struct claude_line *l, const struct fields *f)
     e.is_error = is_error;
     e.duration_ms = turn_u64(f->duration, TURN_UNKNOWN);
     e.turns = turn_u64(f->turns, TURN_UNKNOWN);
-    take_sums(l->s, f, &e);
-    return claude_tell(l, &e);
+    const struct claude_sums sums = { f->usage, f->models, f->cost };
+    r = claude_take_sums(l->s, &sums, &e);
+    return r < 0 ? r : claude_tell(l, &e);
 }
 
 /* -- the format -- */

@@ -42,6 +42,17 @@ struct turn_usage claude_usage(struct view usage);
 int claude_assistant(struct claude_line *l, struct view message);
 int claude_user(struct claude_line *l, struct view message);
 
+/* -- claude_sums.c -- */
+/* Of a result, raw: the agent's own usage, that by model, and the cost. */
+struct claude_sums {
+    struct view usage, models, cost;
+};
+/* Usage, cost and models of a DONE. */
+int claude_take_sums(struct turn_state *s, const struct claude_sums *told,
+                     struct turn_event *e);
+/* Another process counts from zero. */
+void claude_forget_sums(struct turn_state *s);
+
 /* -- claude_pieces.c -- */
 int claude_stream_event(struct claude_line *l, struct view event);
 

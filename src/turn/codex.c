@@ -300,7 +300,7 @@ completed(struct turn_state *s, struct view usage, const struct turn_sink *to)
         return r;
     e.type = TURN_DONE;
     e.is_final = false;
-    e.id = (struct view){ s->thread.p, s->thread.n };
+    e.id = (struct view){ s->sums.p, s->sums.n };
     e.total = e.id.n ? all : TURN_NO_USAGE;
     e.name = (struct view){ (const uint8_t *)"success", 7 };
     e.turns = s->turns ? s->turns : 1;
@@ -341,7 +341,7 @@ static int
 session(struct turn_state *s, struct view id, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_SESSION);
-    struct buf *thread = &s->thread;
+    struct buf *thread = &s->sums;
     e.id = turn_text(id, &s->text[0]);
     struct view name = { e.id.p, e.id.n <= THREAD_MAX ? e.id.n : 0 };
     if (name.n != thread->n || (name.n && memcmp(name.p, thread->p, name.n) != 0)) {

@@ -39,7 +39,7 @@ struct turn_state {
     struct buf calls;          /* ids and names of tool calls: a format's own layout */
     uint64_t turns, cost_microusd;
     struct turn_usage all; /* of all so far, where a DONE tells running sums */
-    struct buf thread;     /* … of this session of the agent's */
+    struct buf sums;       /* … of what: codex, its thread; claude, each model */
     struct buf text[4];    /* scratch: unescaped strings of the current event */
 };
 

@@ -23,7 +23,7 @@ list_texts(struct turn_history *h, struct buf *ret[TEXTS])
     struct buf *const own[OWN_TEXTS] = {
         &f->id,      &f->cwd,       &f->version, &f->git_branch, &f->model, &f->title,
         &s->calls,   &s->message,   &s->session, &s->model,      &h->told,  &h->marks,
-        &h->awaited, &h->summaries, &h->tasks,   &s->thread,
+        &h->awaited, &h->summaries, &h->tasks,   &s->sums,
     };
     memcpy(ret, own, sizeof(own));
     ret += OWN_TEXTS;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json_in.h"
+#include "base/num.h"
 #include "turn/fields_priv.h"
 #include "turn/ledger_priv.h"
 
@@ -97,6 +98,28 @@ next_model(struct json_in *in, bool *is_first, struct buf *name, struct turn_usa
     return true;
 }
 
+/* A variant of it ("[1m]") is not told by its messages. */
+static struct view
+itself(struct view name)
+{
+    const uint8_t *bracket = name.n ? memchr(name.p, '[', name.n) : NULL;
+    return (struct view){ name.p, bracket ? (size_t)(bracket - name.p) : name.n };
+}
+
+static void
+add_to_model(struct by_model *list, size_t *count, size_t model, struct turn_usage more)
+{
+    size_t i = 0;
+    while (i < *count && list[i].model != model)
+        i++;
+    if (i == *count)
+        list[(*count)++] = (struct by_model){ .model = model };
+    for (size_t f = 0; f < TURN_USAGE_FIELDS; f++)
+        *turn_usage_field(&list[i].all,
+                          f) = num_plus_u64(*turn_usage_field(&list[i].all, f),
+                                            *turn_usage_field(&more, f), NUM_EXACT_MAX);
+}
+
 static int
 read_models(struct turn_ledger *l, struct view json, struct by_model *ret, size_t *count)
 {
@@ -109,8 +132,9 @@ read_models(struct turn_ledger *l, struct view json, struct by_model *ret, size_
     if (!json.n || !json_in_take(&in, '{'))
         return 0;
     while (!r && *count < MODELS_MAX && next_model(&in, &is_first, &name, &all)) {
-        ret[*count] = (struct by_model){ .model = l->model, .all = all };
-        r = ledger_model(l, (struct view){ name.p, name.n }, &ret[(*count)++].model);
+        size_t model = l->model;
+        r = ledger_model(l, itself((struct view){ name.p, name.n }), &model);
+        add_to_model(ret, count, model, all);
     }
     return r;
 }

@@ -108,7 +108,7 @@ turn_state_release(struct turn_state *s)
     buf_release(&s->session);
     buf_release(&s->model);
     buf_release(&s->message);
-    buf_release(&s->thread);
+    buf_release(&s->sums);
     buf_release(&s->said);
     buf_release(&s->calls);
     for (size_t i = 0; i < sizeof(s->text) / sizeof(s->text[0]); i++)

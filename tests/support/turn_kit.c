@@ -44,7 +44,8 @@ turn_kit_write(void *ctx, const struct turn_event *e)
     put_number(out, "microusd", e->cost_microusd);
     if (e->exit_code >= 0)
         buf_printf(out, " exit=%d", e->exit_code);
-    put_view(out, "json", e->json);
+    if (e->type != TURN_DONE) /* its models are looked at by themselves */
+        put_view(out, "json", e->json);
     if (e->text.p) {
         buf_puts(out, " \"");
         buf_append(out, e->text.p, e->text.n);

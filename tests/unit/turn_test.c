@@ -417,6 +417,37 @@ a_result_has_what_all_models_have_used_since_the_last(void **state)
                   "text id=a \"1\"\ndone name=success in=3 microusd=1000000\n");
 }
 
+/* A turn_event_fn. */
+static int
+put_models(void *ctx, const struct turn_event *e)
+{
+    return e->type == TURN_DONE
+               ? buf_printf(ctx, "%.*s\n", (int)e->json.n, (const char *)e->json.p)
+               : 0;
+}
+
+static void
+a_result_tells_what_each_model_has_used(void **state)
+{
+    (void)state;
+    static const char stream[] = USED("200", BIG("200", "20") "," SMALL("50", "5"), "0.5")
+        USED("10", BIG("210", "21") "," SMALL("50", "5"), "0.75")
+            USED("7", BIG("7", "1"), "0.25") USED("3", "\"big\":7", "1");
+    static const char rest[] = ",\"cache_creation_input_tokens\":0,"
+                               "\"cache_read_input_tokens\":0}";
+    AUTO(buf) got = { 0 };
+    AUTO(buf) want = { 0 };
+    struct turn_decoder *d;
+    assert_int_equal(turn_decoder_new(&d, TURN_CLAUDE), 0);
+    assert_int_equal(turn_decoder_feed(d, text_view(stream), put_models, &got), 0);
+    turn_decoder_free(d);
+    buf_printf(&want, "{\"big\":{\"input_tokens\":200,\"output_tokens\":20%s,", rest);
+    buf_printf(&want, "\"small\":{\"input_tokens\":50,\"output_tokens\":5%s}\n", rest);
+    buf_printf(&want, "{\"big\":{\"input_tokens\":10,\"output_tokens\":1%s}\n", rest);
+    buf_printf(&want, "{\"big\":{\"input_tokens\":7,\"output_tokens\":1%s}\n\n", rest);
+    assert_string_equal(buf_str(&got), buf_str(&want));
+}
+
 #define BEGIN(id) "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"" id "\"}\n"
 
 /* As `claude -p` in a loop. */
@@ -557,6 +588,7 @@ main(void)
         cmocka_unit_test(a_session_is_told_once_and_again_with_another_model),
         cmocka_unit_test(a_result_speaks_only_if_nothing_was_said),
         cmocka_unit_test(a_result_has_what_all_models_have_used_since_the_last),
+        cmocka_unit_test(a_result_tells_what_each_model_has_used),
         cmocka_unit_test(the_sums_of_another_session_begin_at_zero),
         cmocka_unit_test(sums_that_grow_by_less_than_was_used_are_anothers),
         cmocka_unit_test(a_count_that_no_model_can_reach_is_not_told),
