@@ -280,6 +280,18 @@ def what_each_model_has_used_beside_its_messages_is_that_models():
 
 
 @test
+def an_iteration_that_never_told_its_result_counts_beside_the_next():
+    with Used(AHR) as a:
+        for n, lines in enumerate(([begin(), said(unique(1), told(700, 7), stop="end_turn")],
+                                   [begin(), said(unique(2), told(30, 3)), result(told(30, 40))]), 1):
+            (a.dir / f"{n}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        a.ok("run", "-q", "--agent", "claude", "--name", "two", "--iterations", "2", "--", "cat", f"{a.dir}/{{n}}.jsonl")
+        assert a.total()[:2] == (730, 47), a.total()
+        usage = a.json("show", "two")["usage"]
+        assert (usage["input_tokens"], usage["output_tokens"]) == (730, 47), usage
+
+
+@test
 def short_ids_are_never_taken_for_the_same():
     with Used(AHR) as a:
         for name in ("one", "two"):
@@ -471,8 +483,8 @@ def what_is_not_indexed_is_being_indexed():
         told_of = a.run("usage", env={"AHR_UPKEEP": "auto"}).stderr.decode()
         assert "2 sessions are not indexed yet, and were not counted; that is being done now: ask again" in told_of, \
             told_of
+        wait_for(lambda: a.used(index=False)["total"]["calls"] == 4, "it is not indexed")
         wait_for(lambda: not with_home(a.env["HOME"]), "it does not end")
-        assert a.used(index=False)["total"]["calls"] == 4
         assert not a.run("usage").stderr
 
 

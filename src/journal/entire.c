@@ -191,10 +191,10 @@ journal_entire_free(struct journal_entire *e)
     turn_transcript_free(e->transcript);
     session_lines_release(&e->lines);
     entire_known_release(&e->known);
-    struct buf *const bufs[] = { &e->actions.lines, &e->path, &e->prompt.text,
-                                 &e->model };
-    for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
-        buf_release(bufs[i]);
+    entire_actions_release(&e->actions);
+    buf_release(&e->path);
+    buf_release(&e->prompt.text);
+    buf_release(&e->model);
     if (e->dir_fd >= 0)
         close(e->dir_fd);
     free(e);
@@ -216,8 +216,8 @@ journal_entire_note(struct journal_entire *e, const struct turn_event *event)
         return 0;
     if (event->type != TURN_TEXT || !event->is_user)
         entire_prompt_end(&e->prompt);
-    if (event->type == TURN_TOOL_CALL)
-        return entire_actions_add(&e->actions, event);
+    if (event->type == TURN_TOOL_CALL || event->type == TURN_TOOL_RESULT)
+        return entire_actions_see(&e->actions, event);
     if (event->parent.n)
         return 0;
     if (event->type == TURN_TEXT && event->is_user)

@@ -7,6 +7,7 @@
  */
 #include "base/iso.h"
 #include "base/json_in.h"
+#include "base/parts.h"
 #include "base/utf8.h"
 #include "journal/entire_priv.h"
 #include "turn/clean.h"
@@ -15,6 +16,8 @@ enum {
     ACTIONS_MAX = 1000, /* that are listed */
     NAME_MAX_RUNES = 80,
     VALUE_MAX_RUNES = 160,
+    ID_MAX = 256,        /* bytes; a longer one is not known again */
+    OPEN_MAX = 64 << 10, /* bytes of ids; nor is one beyond them */
 };
 
 static bool
@@ -110,8 +113,8 @@ telling_value(struct view json, struct buf *text)
     return first;
 }
 
-int
-entire_actions_add(struct entire_actions *a, const struct turn_event *call)
+static int
+add(struct entire_actions *a, const struct turn_event *call)
 {
     AUTO(buf) text = { .ceiling = SIZE_MAX }; /* of one event */
     if (a->count == ACTIONS_MAX) {
@@ -128,6 +131,41 @@ entire_actions_add(struct entire_actions *a, const struct turn_event *call)
     buf_puts(&a->lines, "\n");
     a->count++;
     return a->lines.failed;
+}
+
+/* Where it stands among those that are open: from there so many bytes; 0: it does not. */
+static size_t
+find_open(const struct entire_actions *a, struct view id, size_t *ret_at)
+{
+    struct view rest = { a->open.p, a->open.n }, one;
+    for (size_t before; (before = rest.n) && parts_take(&rest, &one);)
+        if (one.n == id.n && !memcmp(one.p, id.p, id.n)) {
+            *ret_at = a->open.n - before;
+            return before - rest.n;
+        }
+    return 0;
+}
+
+int
+entire_actions_see(struct entire_actions *a, const struct turn_event *e)
+{
+    size_t at, n = e->id.n ? find_open(a, e->id, &at) : 0;
+    if (e->type == TURN_TOOL_RESULT && n) {
+        memmove(a->open.p + at, a->open.p + at + n, a->open.n - at - n);
+        a->open.n -= n;
+    }
+    if (e->type != TURN_TOOL_CALL || n)
+        return 0;
+    if (e->id.n && e->id.n <= ID_MAX && a->open.n < OPEN_MAX)
+        (void)parts_put(&a->open, e->id);
+    return add(a, e);
+}
+
+void
+entire_actions_release(struct entire_actions *a)
+{
+    buf_release(&a->lines);
+    buf_release(&a->open);
 }
 
 int

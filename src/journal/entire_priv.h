@@ -55,9 +55,12 @@ int entire_prompt_put(struct entire_prompt *p, int dir_fd);
 struct entire_actions {
     struct buf lines;
     uint64_t count, more; /* those that are listed, and those that are not */
+    struct buf open;      /* ids of calls that wait for their results; base/parts.h */
 };
 
-int entire_actions_add(struct entire_actions *a, const struct turn_event *call);
+/* A call counts, but not once more while it waits for its result. */
+int entire_actions_see(struct entire_actions *a, const struct turn_event *e);
+void entire_actions_release(struct entire_actions *a);
 /* Appends context.md. */
 int entire_context(const char *session, struct view model, uint64_t start_ns,
                    const struct entire_actions *a, struct buf *out);

@@ -130,7 +130,7 @@ run_facts_see(struct run_keep *k, const struct turn_event *e)
     if (e->type == TURN_SESSION) {
         set(k, &f->agent_session_id, e->id);
         set(k, &f->model, e->model);
-    } else if (e->type == TURN_USAGE || e->type == TURN_DONE) {
+    } else if (e->type == TURN_USAGE || e->type == TURN_DONE || e->type == TURN_EXIT) {
         (void)turn_totals_add(&f->totals, e);
         f->is_changed = true;
     }

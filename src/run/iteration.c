@@ -226,6 +226,7 @@ tell_exit(struct run *r, uint64_t duration_ms)
         e.signal = (struct view){ (const uint8_t *)f->signal, strlen(f->signal) };
     e.exit_code = r->exit_status;
     e.duration_ms = duration_ms;
+    run_facts_see(&r->keep, &e);
     run_flow_event(&r->flow, &e);
     run_flow_settle(&r->flow);
 }

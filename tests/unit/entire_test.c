@@ -597,9 +597,9 @@ assert_action(const char *name, const char *json, const char *wanted)
     struct turn_event e = turn_event(TURN_TOOL_CALL);
     e.name = text_view(name);
     e.json = text_view(json);
-    assert_int_equal(entire_actions_add(&a, &e), 0);
+    assert_int_equal(entire_actions_see(&a, &e), 0);
     assert_string_equal(buf_str(&a.lines), wanted);
-    buf_release(&a.lines);
+    entire_actions_release(&a);
 }
 
 static void
@@ -627,6 +627,29 @@ an_action_is_one_line_without_markup(void **state)
 }
 
 static void
+a_call_that_is_told_again_is_one_action(void **state)
+{
+    (void)state;
+    struct entire_actions a = { 0 };
+    struct turn_event call = turn_event(TURN_TOOL_CALL);
+    struct turn_event result = turn_event(TURN_TOOL_RESULT);
+    call.name = text_view("plan");
+    static const char *const ids[] = { "1", "2", "1", "2" };
+    for (size_t i = 0; i < 4; i++) {
+        call.id = text_view(ids[i]);
+        assert_int_equal(entire_actions_see(&a, &call), 0);
+    }
+    assert_int_equal(a.count, 2);
+    result.id = text_view("1");
+    assert_int_equal(entire_actions_see(&a, &result), 0);
+    assert_int_equal(entire_actions_see(&a, &call), 0); /* "2" still waits */
+    call.id = text_view("1");
+    assert_int_equal(entire_actions_see(&a, &call), 0);
+    assert_string_equal(buf_str(&a.lines), "- **plan**\n- **plan**\n- **plan**\n");
+    entire_actions_release(&a);
+}
+
+static void
 actions_have_a_ceiling(void **state)
 {
     (void)state;
@@ -641,11 +664,11 @@ actions_have_a_ceiling(void **state)
     buf_puts(&long_text, "\"}");
     e.json = (struct view){ long_text.p, long_text.n };
     for (int i = 0; i < 2234; i++)
-        assert_int_equal(entire_actions_add(&a, &e), 0);
+        assert_int_equal(entire_actions_see(&a, &e), 0);
     assert_int_equal(entire_context(SESSION, text_view("m"), START, &a, &out), 0);
     assert_true(out.n < 1 << 20);
     assert_non_null(strstr(buf_str(&out), "\xc3\xa4\xe2\x80\xa6\n\nand 1,234 more\n"));
-    buf_release(&a.lines);
+    entire_actions_release(&a);
 }
 
 /* -- the branch -- */
@@ -730,6 +753,7 @@ main(void)
         KIT_IN_DIR(lines_that_others_wrote_stay),
         KIT_IN_DIR(a_folder_that_is_gone_is_not_made_anew),
         cmocka_unit_test(an_action_is_one_line_without_markup),
+        cmocka_unit_test(a_call_that_is_told_again_is_one_action),
         cmocka_unit_test(actions_have_a_ceiling),
         KIT_IN_DIR(the_branch_is_that_of_the_work_tree),
         KIT_IN_DIR(a_work_tree_may_be_all_there_is),
