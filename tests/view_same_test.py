@@ -24,6 +24,7 @@ from support.tmux import Tmux, Window
 AHR, AGENT = (str(Path(p).resolve()) for p in sys.argv[1:3])
 FIXTURES = Path(__file__).resolve().parents[2] / "shared" / "fixtures" / "agents"
 SIZES = (80, 24), (120, 40)
+LOOKS = 10
 
 
 class Stage:
@@ -62,8 +63,19 @@ class Stage:
                 return panes.difference(before, shown) or panes.difference(before, panes.picture(self.bare, **how))
             wait_for(lambda: not why(), why)
 
+    def rests(self):
+        """Nobody draws any more: many looks in a row have seen the same."""
+        looks = []
+
+        def is_steady():
+            looks.append(panes.picture(self.bare))
+            return len(looks) > LOOKS and all(look == looks[-1] for look in looks[-LOOKS:])
+        wait_for(is_steady, "it draws on and on")
+        self.is_same()
+
     def close(self):
         """… with what was erased, and is to be seen by its colour alone."""
+        self.rests()
         for window in (self.bare, self.viewed, self.also):
             panes.stretch(window)
         self.is_same(is_stretched=True)
