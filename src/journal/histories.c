@@ -338,7 +338,7 @@ journal_histories_sort(struct journal_histories *h)
             remove_at(&h->list[i]);
     squeeze(h);
     size_t count = h->count;
-    struct journal_history *sides = calloc(count, sizeof(*sides));
+    struct journal_history *sides = calloc(count + 1, sizeof(*sides));
     if (!sides)
         return -ENOMEM;
     size_t side_count = 0, kept = 0;

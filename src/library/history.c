@@ -168,8 +168,9 @@ find_id(const struct history *h, char id[SESSION_ID_LEN + 1])
 static int
 sync_folder(struct history *h)
 {
+    static const char meta[] = "session." SESSION_META;
     static const char *const names[] = { HISTORY_TURNS, "session.ahr", HISTORY_STATE,
-                                         "session." SESSION_META };
+                                         meta };
     AUTO(buf) path = { .ceiling = PATH_MAX };
     int r = 0;
     for (size_t i = 0; !r && i < sizeof(names) / sizeof(names[0]); i++) {

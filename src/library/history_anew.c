@@ -62,7 +62,7 @@ count_events(struct history *h, uint64_t *ret)
 {
     AUTO(buf) path = { .ceiling = PATH_MAX };
     uint8_t chunk[65536];
-    struct gz *g;
+    struct gz *g = NULL;
     ssize_t n;
     *ret = 0;
     int r = buf_printf(&path, "%s/" HISTORY_TURNS, buf_str(&h->dir));

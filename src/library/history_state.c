@@ -159,7 +159,7 @@ static int
 take(struct history *h, struct view rest, struct history_sources *files)
 {
     struct view part;
-    uint64_t count, has_talk;
+    uint64_t count, has_talk = 0;
     uint64_t *const numbers[] = { &h->turns_bytes, &h->turns_tail, &h->start_ns,
                                   &h->last_ns, &has_talk };
     struct buf *const texts[] = { &h->prompt, &h->cwd };

@@ -105,7 +105,7 @@ history_flush(struct history *h, bool is_last)
         r = file_write_all(h->turns_fd, h->lines.p, h->lines.n);
         h->turns_bytes += h->lines.n;
         buf_clear(&h->lines);
-        if (h->lines.cap > 2 * FLUSH_AT)
+        if (h->lines.cap / 2 > FLUSH_AT)
             buf_release(&h->lines);
     }
     if (!r && is_last && !h->is_staged && fdatasync(h->turns_fd) < 0)

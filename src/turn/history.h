@@ -75,7 +75,7 @@ bool turn_history_is_whole(struct view line);
 /* All that the next line needs. Load into one that is new and of the same agent;
  * ERR_DAMAGED: that is none, or another version's. What could not be loaded is of no more
  * use, but to be freed. */
-int turn_history_save(const struct turn_history *h, struct buf *out);
+int turn_history_save(struct turn_history *h, struct buf *out);
 int turn_history_load(struct turn_history *h, struct view saved);
 
 #endif

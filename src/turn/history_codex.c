@@ -177,7 +177,7 @@ codex_tell_text(struct turn_history *h, enum turn_type type, bool is_user,
                 struct view text, struct view raw_id, enum codex_source source)
 {
     enum codex_source other = source == FROM_MODEL ? FROM_EVENTS : FROM_MODEL;
-    uint64_t seed = (uint64_t)type * 8 + is_user * 4;
+    uint64_t seed = (uint64_t)type * 8 + (is_user ? 4 : 0);
     struct view id = turn_text(raw_id, &h->s.text[1]);
     /* A user's has two, and a thought's is that of all its parts. */
     struct view shared = type == TURN_TEXT && !is_user ? id : (struct view){ 0 };

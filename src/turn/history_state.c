@@ -60,21 +60,20 @@ list_numbers(struct turn_history *h, uint64_t *ret[OWN_NUMBERS])
 }
 
 int
-turn_history_save(const struct turn_history *h, struct buf *out)
+turn_history_save(struct turn_history *h, struct buf *out)
 {
-    struct turn_history *own = (struct turn_history *)(uintptr_t)h; /* stays as it is */
     struct buf *texts[TEXTS];
     uint64_t *numbers[OWN_NUMBERS];
-    list_texts(own, texts);
-    list_numbers(own, numbers);
+    list_texts(h, texts);
+    list_numbers(h, numbers);
     parts_put(out, magic);
     parts_put_u64(out, h->opt.agent);
     for (size_t i = 0; i < OWN_NUMBERS; i++)
         parts_put_u64(out, *numbers[i]);
     for (size_t i = 0; i < TURN_LANES; i++) {
         for (size_t k = 0; k < TURN_USAGE_FIELDS; k++)
-            parts_put_u64(out, *turn_usage_field(&own->s.lanes[i].usage, k));
-        parts_put_u64(out, own->s.lanes[i].is_final);
+            parts_put_u64(out, *turn_usage_field(&h->s.lanes[i].usage, k));
+        parts_put_u64(out, h->s.lanes[i].is_final);
     }
     for (size_t i = 0; i < TEXTS; i++)
         parts_put(out, (struct view){ texts[i]->p, texts[i]->n });

@@ -187,7 +187,7 @@ static int
 place(struct turn_history_tree *t, const struct turn_tree_line *l,
       struct turn_tree_place *ret)
 {
-    uint32_t parent, number;
+    uint32_t parent, number = 0;
     bool was_named;
     int r = name_parent(t, l, &parent, ret);
     if (!r)
@@ -247,7 +247,7 @@ turn_tree_done(struct turn_history_tree *t, uint64_t events)
 int
 turn_tree_mark(struct turn_history_tree *t, uint64_t key, uint64_t events)
 {
-    uint32_t number;
+    uint32_t number = 0;
     if (is_full(t) || find(t, key))
         return 0;
     int r = make_node(t, key, &number);

@@ -68,7 +68,7 @@ make_reader(enum turn_agent agent, struct turn_history **ctx)
 
 /* What was loaded comes out as it went in. */
 static void
-check_saved(enum turn_agent agent, const struct turn_history *h)
+check_saved(enum turn_agent agent, struct turn_history *h)
 {
     AUTO(buf) once = { 0 };
     AUTO(buf) twice = { 0 };

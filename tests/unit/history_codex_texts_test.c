@@ -85,8 +85,7 @@ what_a_program_puts_before_the_user_is_no_word_of_theirs(void **state)
     static const char *const texts[] = {
         "<environment_context>\\n <cwd>/p</cwd>\\n</environment_context>\\n",
         "# AGENTS.md instructions for /p\\n\\n<INSTRUCTIONS>\\nx",
-        "<user_instructions>x</user_instructions><environment_context>y"
-        "</environment_context>",
+        "<user_instructions>x</user_instructions><skills>y</skills>",
         "<subagent_notification>x</subagent_notification>",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

@@ -279,12 +279,14 @@ static void
 what_tells_no_usage_is_nothing(void **state)
 {
     (void)state;
+    static const char no_total[] =
+        "\"event_msg\",\"payload\":{\"type\":\"token_count\",\"info\":{"
+        "\"total_token_usage\":null,\"last_token_usage\":{\"input_tokens\":5}}}";
     static const char *const payloads[] = {
         "\"token_usage_record\",\"payload\":{\"response_id\":\"r\",\"usage\":null}",
         "\"token_usage_record\",\"payload\":{\"usage\":{\"input_tokens\":5}}",
         "\"event_msg\",\"payload\":{\"type\":\"token_count\",\"info\":null}",
-        "\"event_msg\",\"payload\":{\"type\":\"token_count\",\"info\":{"
-        "\"total_token_usage\":null,\"last_token_usage\":{\"input_tokens\":5}}}",
+        no_total,
     };
     struct history_kit k;
     history_kit_begin(&k, TURN_CODEX);

@@ -131,8 +131,7 @@ the_fixture_of_codex_is_read_whole(void **unused)
         strstr(got, "tool_call id=item_2 name=command_execution json={\"comm"));
     assert_non_null(
         strstr(got, "tool_result failed id=item_4 name=command_execution te"));
-    assert_non_null(
-        strstr(got, "name=success in=3000 out=66 wrote=0 read=300 turns=1"));
+    assert_non_null(strstr(got, "name=success in=3000 out=66 wrote=0 read=300 turns=1"));
     assert_null(strstr(got, "other"));
     release(&state, &s);
 }

@@ -110,8 +110,7 @@ names_in_a_list_may_have_it_too(void **state)
         "claude-opus-4-5",
         "anthropic/claude-opus-4.5",
         "us.anthropic.claude-opus-4-5-20251101-v1:0",
-        "arn:aws:bedrock:eu-central-1:123456789012:inference-profile/"
-        "eu.anthropic.claude-opus-4-5-20251101-v1:0",
+        "arn:aws:bedrock:eu-central-1:1:x/eu.anthropic.claude-opus-4-5-20251101-v1:0",
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         struct turn_prices p = { 0 };
