@@ -188,7 +188,7 @@ place(struct turn_history_tree *t, const struct turn_tree_line *l,
       struct turn_tree_place *ret)
 {
     uint32_t parent, number = 0;
-    bool was_named;
+    bool was_named = false;
     int r = name_parent(t, l, &parent, ret);
     if (!r)
         r = name_line(t, l->key, &number, &was_named);
