@@ -244,12 +244,25 @@ take_name(struct view plain, struct view base64, struct buf *texts)
     return got.n ? got : take_base64(base64, texts);
 }
 
+/* What was told as a text and is JSON all the same: as that is written. */
+static struct view
+as_json(struct view text, struct buf *texts)
+{
+    AUTO(buf) compact = { .ceiling = text.n + 1 };
+    size_t start = texts->n - text.n;
+    if (!text.n || !turn_compact(text, &compact))
+        return text;
+    texts->n = start;
+    buf_append(texts, compact.p, compact.n); /* it is no longer */
+    return since(texts, start);
+}
+
 static struct view
 take_json(const struct raw *r, struct buf *texts)
 {
     size_t start = texts->n;
     if (!r->json.n)
-        return take_name(r->json_text, r->json_64, texts);
+        return as_json(take_name(r->json_text, r->json_64, texts), texts);
     if (!turn_compact(r->json, texts))
         buf_append(texts, r->json.p, r->json.n);
     return since(texts, start);

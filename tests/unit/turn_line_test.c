@@ -241,6 +241,20 @@ a_type_of_a_later_ahr_is_kept_whole(void **state)
 }
 
 static void
+a_text_that_is_json_is_json(void **state)
+{
+    (void)state;
+    AUTO(buf) texts = { 0 };
+    struct turn_event e;
+    assert_int_equal(
+        reads("{\"type\":\"tool_call\",\"input_text\":\" [ 9 ]\"}", &texts, &e), 0);
+    same_text(e.json, V("[9]"));
+    assert_int_equal(
+        reads("{\"type\":\"tool_call\",\"input_text\":\" [ 9\"}", &texts, &e), 0);
+    same_text(e.json, V(" [ 9"));
+}
+
+static void
 base64_is_taken_strictly(void **state)
 {
     (void)state;
@@ -367,6 +381,7 @@ main(void)
         cmocka_unit_test(a_line_that_is_none_is_told),
         cmocka_unit_test(a_field_of_the_wrong_type_is_missing),
         cmocka_unit_test(a_type_of_a_later_ahr_is_kept_whole),
+        cmocka_unit_test(a_text_that_is_json_is_json),
         cmocka_unit_test(base64_is_taken_strictly),
         cmocka_unit_test(every_type_has_an_example_in_the_document),
         cmocka_unit_test(every_field_is_in_the_document),
