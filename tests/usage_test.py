@@ -345,8 +345,11 @@ def costs_are_exact_and_by_the_users_prices():
         (big,) = [row for row in a.used("--by", "model", *a.costs(PRICES))["rows"] if row["model"] == BIG]
         assert big["cost_usd"] == 0.00209, big
         (config / "prices").write_text("# mine\nclaude-opus-4-5 1000 0 0\n")
-        why = a.fails(2, "usage")
-        assert "prices:2: " in why, why
+        done = a.run("usage", "--by", "model", "--json")
+        (big,) = [row for row in json.loads(done.stdout)["rows"] if row["model"] == BIG]
+        assert big["cost_usd"] == 0.00209, big
+        assert b"prices:2: " in done.stderr and b"the prices of this file are left out" in done.stderr, done.stderr
+        assert "prices:2: " in a.fails(2, "usage", "--prices", config / "prices")
 
 
 @test

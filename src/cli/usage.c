@@ -70,16 +70,19 @@ add_file(struct turn_prices *p, const char *path, bool is_needed, struct err *er
     return turn_prices_add(p, (struct view){ text.p, text.n }, path, err);
 }
 
-/* Those that come with ahr, below the user's, below those of --prices. */
+/* Those that come with ahr, below the user's, below those of --prices. A list that nobody
+ * has asked for now does not keep the tokens from being told. */
 static int
 load_prices(struct run *r, struct err *err)
 {
     const struct view builtin = { (const uint8_t *)turn_prices_builtin,
                                   turn_prices_builtin_size };
     char path[PATH_MAX];
+    struct err bad;
     int e = turn_prices_add(&r->prices, builtin, "prices", err);
-    if (!e && cli_config_path("prices", path))
-        e = add_file(&r->prices, path, false, err);
+    if (!e && cli_config_path("prices", path) &&
+        add_file(&r->prices, path, false, &bad) < 0)
+        cli_say(r->self, "%s; the prices of this file are left out", bad.text);
     if (!e && r->args->prices)
         e = add_file(&r->prices, r->args->prices, true, err);
     return e;

@@ -220,11 +220,18 @@ scale(struct printing *p)
 int
 cli_usage_table(const struct cli_usage *u, enum store_usage_by by, struct err *err)
 {
-    static const char *const titles[] = { "DAY", "MODEL", "SESSION", "AGENT", "PROJECT" };
+    static const struct {
+        const char *title;
+        unsigned least; /* columns; what is narrower says nothing */
+    } first[] = { { "DAY", 10 },
+                  { "MODEL", 17 },
+                  { "SESSION", CLI_SHORT_ID },
+                  { "AGENT", 8 },
+                  { "PROJECT", 17 } };
     struct printing p = {
         .u = u,
         .by = by,
-        .columns = { { titles[by], false, 8, 0 },
+        .columns = { { first[by].title, false, first[by].least, 0 },
                      { "INPUT", true, 0, 4 },
                      { "OUTPUT", true, 0, 0 },
                      { "CACHE WRITE", true, 0, 2 },
