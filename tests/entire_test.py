@@ -395,7 +395,8 @@ def trouble_is_told_once_and_costs_the_agent_nothing():
         told = [line for line in done.stderr.decode().splitlines() if ".entire" in line]
         assert done.returncode == 0 and len(told) == 2, done.stderr
         assert "cannot write" in told[0] and "the command goes on" in told[0], told
-        assert re.search(r"missing in '.*': 4 lines of full.jsonl; 'ahr export --format jsonl .*' has them", told[1]), told
+        assert re.search(r"missing in '.*': 4 lines of full.jsonl, prompt.txt, context.md; 'ahr export --format jsonl .*' "
+                         "has all that was said", told[1]), told
         assert (a.dir / ".entire").read_text() == "a file"
         assert "It reads." in a.ok("log", "x").decode()
 

@@ -38,6 +38,7 @@ struct journal_entire {
     uint64_t heard_ns, tried_ns; /* clock_mono_ns(): the last event, the last write */
     struct err trouble;
     bool is_failing, has_news;
+    bool lacks_context; /* at the end */
 };
 
 /* -- what a transcript asks for -- */
@@ -255,7 +256,13 @@ static int
 judge(struct journal_entire *e, int r)
 {
     if (r < 0 && (!e->is_failing || r != e->trouble.code)) {
-        err_code(&e->trouble, r, "cannot write '%.300s'", buf_str(&e->path));
+        if (r == -ELOOP)
+            err_set(&e->trouble, r,
+                    "cannot write '%.300s': a link is on the way, and "
+                    "none is followed",
+                    buf_str(&e->path));
+        else
+            err_code(&e->trouble, r, "cannot write '%.300s'", buf_str(&e->path));
         e->trouble.code = r;
         e->has_news = true;
     }
@@ -362,9 +369,19 @@ journal_entire_end(struct journal_entire *e, uint64_t ts_ns, bool has_ended)
     }
     if (has_ended && e->dir_fd >= 0) {
         int put = put_context(e);
+        e->lacks_context = put < 0;
         r = r < 0 ? r : put;
     }
+    e->lacks_context |= has_ended && e->dir_fd < 0 && (e->lost || e->count);
     return r < 0 ? judge(e, r) : 0;
+}
+
+bool
+journal_entire_lacks(const struct journal_entire *e, const char *name)
+{
+    return !strcmp(name, "context.md")   ? e->lacks_context
+           : !strcmp(name, "prompt.txt") ? e->prompt.state == ENTIRE_PROMPT_WAITS
+                                         : e->lost > 0;
 }
 
 bool

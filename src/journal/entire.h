@@ -76,6 +76,9 @@ int journal_entire_end(struct journal_entire *e, uint64_t ts_ns, bool has_ended)
 bool journal_entire_trouble(struct journal_entire *e, struct err *ret);
 /* Is its folder there? */
 bool journal_entire_is_made(const struct journal_entire *e);
+/* Behind the end: has the folder that one of journal_entire_files? It was not asked for
+ * where nothing was said. */
+bool journal_entire_lacks(const struct journal_entire *e, const char *name);
 /* Lines that are lost; and how many were written. */
 uint64_t journal_entire_missing(const struct journal_entire *e);
 uint64_t journal_entire_count(const struct journal_entire *e);

@@ -107,23 +107,42 @@ run_entire_due_ms(const struct run_keep *k)
                      : UINT64_MAX;
 }
 
+/* "missing in '…': 3 lines of full.jsonl, context.md; 'ahr export …' has them" */
+static void
+tell_missing(struct run_keep *k)
+{
+    AUTO(buf) text = { 0 };
+    uint64_t lines = journal_entire_missing(k->entire);
+    size_t begin;
+    buf_printf(&text, "missing in '%s': ", journal_entire_path(k->entire));
+    begin = text.n;
+    for (size_t i = 0; i < JOURNAL_ENTIRE_FILES; i++) {
+        const char *name = journal_entire_files[i];
+        if (!journal_entire_lacks(k->entire, name))
+            continue;
+        buf_puts(&text, text.n > begin ? ", " : "");
+        if (i == 0) {
+            buf_put_u64(&text, lines);
+            buf_puts(&text, " lines of ");
+        }
+        buf_puts(&text, name);
+    }
+    bool is_any = text.n > begin;
+    if (is_any && k->has_folder && !k->turns_lost)
+        buf_printf(&text, "; 'ahr export --format jsonl %s' has all that was said",
+                   k->id);
+    if (is_any)
+        k->opt->say(k->opt->ctx, buf_str(&text));
+}
+
 void
 run_entire_finish(struct run_keep *k)
 {
-    AUTO(buf) text = { 0 };
     if (!k->entire)
         return;
     (void)journal_entire_end(k->entire, k->facts.ended_at_ns, true);
     tell_trouble(k);
-    uint64_t missing = journal_entire_missing(k->entire);
-    if (!missing)
-        return;
-    buf_printf(&text, "missing in '%s': ", journal_entire_path(k->entire));
-    buf_put_u64(&text, missing);
-    buf_puts(&text, " lines of full.jsonl");
-    if (k->has_folder && !k->turns_lost)
-        buf_printf(&text, "; 'ahr export --format jsonl %s' has them", k->id);
-    k->opt->say(k->opt->ctx, buf_str(&text));
+    tell_missing(k);
 }
 
 void
