@@ -418,4 +418,15 @@ def a_transcript_that_stays_readable_is_told_of():
         assert not kept.dir.exists()
 
 
+@test
+def a_transcript_of_ours_in_another_library_names_no_session_of_an_agents():
+    with Ahr(AHR) as a:
+        kept = ran(a)
+        home = {"AHR_HOME": str(a.dir / "elsewhere")}
+        sid = a.ok("import", a.dir / ".entire", env=home).decode().strip()
+        told = json.loads(a.ok("show", "--json", sid, env=home))
+        assert (told["kind"], told["agent_session_id"]) == ("import", None), told
+        assert kept.lines[0]["sessionId"] == sid, (sid, kept.lines[0])
+
+
 run()

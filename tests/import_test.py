@@ -307,7 +307,9 @@ def wrong_usage_is_told():
         assert "no name of a file" in a.fails(2, "import", "x.cast", "--out-file", "-")
         assert "cannot open 'nix'" in a.fails(3, "import", "nix")
         assert "cannot open 'nix'" in a.fails(3, "import", "typescript", "nix")
-        assert "Is a directory" in a.fails(1, "import", "--cols", "80", ".")
+        a.write("kept.jsonl", b'{"type":"user","uuid":"1","sessionId":"s","message":{"role":"user","content":"hi"}}\n')
+        for path in (".", "kept.jsonl"):
+            assert f"of recordings of a terminal, which '{path}' is not" in a.fails(2, "import", "--name", "x", path)
         assert a.names("sessions") == [] and a.names("live") == []
 
 

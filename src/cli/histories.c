@@ -349,7 +349,9 @@ say_sum(const struct all *a)
                    a->found.left_out);
     if (!text.n)
         cli_say(a->opt->self, "no histories were found%s",
-                a->is_named || a->opt->agent ? "" : ": give a file or a folder");
+                a->opt->since                  ? " that have changed since then"
+                : a->is_named || a->opt->agent ? ""
+                                               : ": give a file or a folder");
     else
         cli_say(a->opt->self, "%shistories: %s",
                 a->opt->is_dry_run ? "would import: " : "", buf_str(&text));

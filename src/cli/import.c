@@ -445,7 +445,13 @@ is_for_histories(const struct args *args, int count, char **paths, struct err *e
         return err_set(err, ERR_USAGE,
                        "--agent, --since and --dry-run are of agents' histories, the "
                        "other options of a recording: give one kind");
-    return is_histories || (!is_recording && (!count || cli_histories_is(paths[0])));
+    bool is_history = !args->format && count && cli_histories_is(paths[0]);
+    if (is_recording && is_history)
+        return err_set(err, ERR_USAGE,
+                       "--name, --out-file, --cols, --rows and --input are of recordings "
+                       "of a terminal, which '%s' is not",
+                       paths[0]);
+    return is_histories || is_history || (!is_recording && !count);
 }
 
 static int

@@ -327,6 +327,7 @@ history_write_meta(struct history *h, const struct session_told *old)
     const struct turn_history_facts *f = turn_history_facts(h->reader);
     const char *agent = turn_agent_name(h->done->agent);
     const struct buf *id = f->id.n ? &f->id : &h->name;
+    bool is_ours = session_id_is(buf_str(&h->name)); /* no agent knows it */
     struct session_usage usage = usage_of(&h->totals);
     int r = put_task(h, &task);
     if (!r)
@@ -359,7 +360,7 @@ history_write_meta(struct history *h, const struct session_told *old)
         .kind = "import",
         .source = h->from->path,
         .agent = agent,
-        .agent_session_id = text_or_none(&own_id),
+        .agent_session_id = is_ours ? NULL : text_or_none(&own_id),
         .model = text_or_none(&model),
         .usage = &usage,
         .env = (const char *const[]){ NULL },
