@@ -132,6 +132,10 @@ def many(a, count):
     return h.write()
 
 
+def sides(h):
+    return [path for path in h.paths if path != h.path]
+
+
 @test
 def sub_agents_may_be_more_than_files_may_be_open():
     with Importer(AHR) as a:
@@ -145,7 +149,7 @@ def sub_agents_may_be_more_than_files_may_be_open():
         assert times == sorted(times)
         # All of them grow.
         added = len(h.steps)
-        for path in h.paths[1:]:
+        for path in sides(h):
             where = {"path": path, "side": {"agent": path.stem[6:], "leaf": None, "call": path.stem}}
             h.line("user", {"role": "user", "content": "one more"}, **where)
         h.append(added)
@@ -155,6 +159,34 @@ def sub_agents_may_be_more_than_files_may_be_open():
         before = a.turns(row["id"])
         whole = a.take(env={"AHR_HOME": str(a.dir / "whole")})[h.path]
         assert whole["events"] == before.count(b"\n")
+
+
+@test
+def lines_that_do_not_end_are_no_more_than_others():
+    with Importer(AHR) as a:
+        h = many(a, 400)
+        for path in sides(h):
+            path.write_bytes(path.read_bytes().splitlines()[0])
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        row = a.take(preexec_fn=few)[h.path]
+        assert row["result"] == "new" and row["unfinished_bytes"] == 0, row
+        said = {e["parent"] for e in a.events(row["id"]) if e["type"] == "text" and "parent" in e}
+        assert len(said) == 400
+
+
+@test
+def memory_does_not_grow_with_the_files_whose_lines_are_long():
+    with Importer(AHR) as a:
+        h = many(a, 24)
+        for path in sides(h):
+            first, rest = path.read_bytes().split(b"\n", 1)
+            value = json.loads(first)
+            value["message"]["content"] = "x" * (8 * MIB)
+            path.write_bytes(json.dumps(value).encode() + b"\n" + rest)
+        used, said = peak(a, "import", "--json")
+        long = [e for e in a.events(json.loads(said)[0]["id"]) if len(e.get("text", "")) == 8 * MIB]
+        assert len(long) == 24
+        assert IS_SANITIZED or used < 96 * MIB, used
 
 
 if __name__ == "__main__":

@@ -128,6 +128,7 @@ call_of(struct view line, struct buf *ret)
         take_id(id, ret);
 }
 
+/* 1: that one is linked now. */
 static int
 link_by(struct history *h, struct view line)
 {
@@ -146,16 +147,17 @@ link_by(struct history *h, struct view line)
         return 0;
     s->is_linked = true;
     buf_clear(&s->call);
-    return buf_append(&s->call, call.p, call.n);
+    int r = buf_append(&s->call, call.p, call.n);
+    return r < 0 ? r : 1;
 }
 
-static bool
-is_one_missing(const struct history *h)
+static size_t
+count_missing(const struct history *h)
 {
+    size_t count = 0;
     for (size_t i = 1; i < h->sources.count; i++)
-        if (!h->sources.list[i].is_linked)
-            return true;
-    return false;
+        count += !h->sources.list[i].is_linked;
+    return count;
 }
 
 int
@@ -163,13 +165,16 @@ history_link_sides(struct history *h)
 {
     struct history_sources own = { 0 };
     struct history_source *s;
+    size_t missing = count_missing(h);
     int r = 0, error = 0;
-    if (!is_one_missing(h))
+    if (!missing)
         return 0;
     s = history_sources_add(&own, h->from->path);
     r = s ? history_source_open(s, h->err) : -ENOMEM;
-    while (!r && is_one_missing(h) && (s = history_sources_next(&own, &error))) {
+    while (!r && missing && (s = history_sources_next(&own, &error))) {
         r = link_by(h, s->line);
+        missing -= r > 0;
+        r = r < 0 ? r : 0;
         history_source_taken(s);
     }
     history_sources_release(&own);

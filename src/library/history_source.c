@@ -14,42 +14,8 @@
 enum {
     CHUNK = 256 << 10,
     CHUNK_OF_MANY = 32 << 10,
-    HELD = 32,             /* sources, with a descriptor … */
-    HELD_BYTES = 16 << 20, /* … and bytes, if it is not one alone */
-    ENDS = 4096,           /* bytes at both ends by which a beginning is known */
+    ENDS = 4096, /* bytes at both ends by which a beginning is known */
 };
-
-static void
-source_release(struct history_source *s)
-{
-    history_source_close(s);
-    buf_release(&s->file.path);
-    buf_release(&s->call);
-}
-
-void
-history_sources_release(struct history_sources *s)
-{
-    for (size_t i = 0; i < s->count; i++)
-        source_release(&s->list[i]);
-    free(s->list);
-    *s = (struct history_sources){ 0 };
-}
-
-struct history_source *
-history_sources_add(struct history_sources *s, const char *path)
-{
-    struct history_source *more = reallocarray(s->list, s->count + 1, sizeof(*more));
-    if (!more)
-        return NULL;
-    s->list = more;
-    struct history_source *one = &more[s->count];
-    *one = (struct history_source){ .fd = -1 };
-    if (buf_puts(&one->file.path, path) < 0)
-        return NULL;
-    s->count++;
-    return one;
-}
 
 /* -- open -- */
 
@@ -259,10 +225,8 @@ set_too_long(struct history_source *s)
     s->has_line = s->is_too_long = true;
 }
 
-/* Makes the next line the one at hand, if there is one. The bytes before it were taken.
- */
-static void
-find_line(struct history_source *s)
+void
+history_source_find_line(struct history_source *s)
 {
     size_t looked = 0;
     while (!s->has_line && !s->is_over) {
@@ -300,28 +264,8 @@ history_source_taken(struct history_source *s)
     drop(s, s->line_bytes);
 }
 
-/* -- whose turn it is -- */
-
 bool
-history_sources_are_many(const struct history_sources *s)
-{
-    return s->count > HELD;
-}
-
-static void
-look_for_line(struct history_source *s, const struct history_sources *all)
-{
-    bool was_held = s->fd >= 0;
-    s->has_rivals = all->count > 1;
-    s->is_one_of_many = history_sources_are_many(all);
-    find_line(s);
-    if (s->is_one_of_many && (s->is_over ? !s->has_line : !was_held))
-        history_source_park(s);
-}
-
-/* The line whose turn it is, in memory. */
-static bool
-unpark(struct history_source *s)
+history_source_unpark(struct history_source *s)
 {
     ssize_t n = 1;
     while (s->is_parked && s->held.n < s->line_bytes && n > 0)
@@ -336,60 +280,6 @@ unpark(struct history_source *s)
         s->line.p = s->held.p + s->at;
     s->is_parked = false;
     return true;
-}
-
-/* Those that have waited longest are parked. */
-static void
-hold_less(struct history_sources *all, const struct history_source *next)
-{
-    for (;;) {
-        size_t count = 0, bytes = 0;
-        struct history_source *oldest = NULL;
-        for (size_t i = 0; i < all->count; i++) {
-            struct history_source *s = &all->list[i];
-            if (s->fd < 0 || s->zstd)
-                continue;
-            count++;
-            bytes += s->held.cap;
-            if (s != next && (!oldest || s->used < oldest->used))
-                oldest = s;
-        }
-        if (!oldest || (count <= HELD && bytes <= HELD_BYTES))
-            return;
-        history_source_park(oldest);
-    }
-}
-
-static struct history_source *
-earliest(struct history_sources *all, int *ret_error)
-{
-    struct history_source *next = NULL;
-    for (size_t i = 0; i < all->count; i++) {
-        struct history_source *s = &all->list[i];
-        if (!s->is_open)
-            continue;
-        if (!s->has_line)
-            look_for_line(s, all);
-        if (s->error == -ENOMEM)
-            *ret_error = s->error;
-        if (s->has_line && (!next || s->stamp_ns < next->stamp_ns))
-            next = s;
-    }
-    return next;
-}
-
-struct history_source *
-history_sources_next(struct history_sources *all, int *ret_error)
-{
-    struct history_source *next;
-    do
-        next = earliest(all, ret_error);
-    while (next && !unpark(next));
-    if (next && all->count > 1) {
-        next->used = ++all->turns;
-        hold_less(all, next);
-    }
-    return next;
 }
 
 /* -- two files -- */

@@ -29,6 +29,7 @@ struct history_file {
 
 struct history_source {
     struct history_file file;
+    struct buf known_as;    /* in the state, if not by its path: redacted */
     struct buf call;        /* of a sub-agent's: in which call it works */
     bool is_linked;         /* … for sure */
     bool is_open;           /* it is read on; else it has no lines */
@@ -51,10 +52,18 @@ struct history_source {
     int error;         /* it could not be read to its end */
 };
 
+enum { HISTORY_HELD = 32 }; /* sources, with a descriptor */
+
 struct history_sources {
     struct history_source *list;
     size_t count;
+    /* private: */
     uint64_t turns;
+    size_t *waiting; /* a heap: those that have a line, the earliest first … */
+    size_t waiting_count;
+    bool is_begun; /* … once all were looked at */
+    size_t held[HISTORY_HELD];
+    size_t held_count;
 };
 
 void history_sources_release(struct history_sources *s);
@@ -65,6 +74,11 @@ int history_source_open(struct history_source *s, struct err *err);
 void history_source_close(struct history_source *s);
 /* Gives its descriptor and its memory back; it can be read on all the same. */
 void history_source_park(struct history_source *s);
+/* The line that is at hand, back in memory; false: it cannot be read any more. */
+bool history_source_unpark(struct history_source *s);
+/* Makes the next line the one at hand, if there is one. The bytes before it were taken.
+ */
+void history_source_find_line(struct history_source *s);
 /* Are there more than can be held? */
 bool history_sources_are_many(const struct history_sources *s);
 /* Is what was taken of it still its beginning? */
