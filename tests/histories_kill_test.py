@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """histories_kill_test.py -- kill -9 of `ahr import` at random instants: in the end each history is one session,
-with the events of an import that nobody has disturbed. usage: histories_kill_test.py AHR [KILL_SHIM] [--sanitized] [--kills N]
+with the events of an import that nobody has disturbed. usage: histories_kill_test.py AHR [KILL_SHIM FAULT_SHIM] [--sanitized] [--kills N]
 
 A home of many histories is imported, killed and imported again, until nothing is left to do; then all of them
 grow, and the same once more. The instants are drawn over the time that the work takes.
@@ -24,7 +24,7 @@ from support.processes import kill
 from support.tap import Skip, run, test
 
 AHR = sys.argv[1]
-SHIM = str(Path(sys.argv[2]).resolve()) if len(sys.argv) > 2 and sys.argv[2].endswith(".so") else None
+SHIM, FAULTS = ([str(Path(arg).resolve()) for arg in sys.argv if arg.endswith(".so")] + [None, None])[:2]
 IS_LONG, IS_SANITIZED = bool(os.environ.get("AHR_TEST_LONG")), "--sanitized" in sys.argv
 KILLS = int(sys.argv[sys.argv.index("--kills") + 1]) if "--kills" in sys.argv else 200 if IS_LONG else 30
 COUNT = 1000 if IS_LONG else 40 if IS_SANITIZED else 150
@@ -232,6 +232,32 @@ def a_kill_between_any_two_changes_of_a_file_is_made_good_by_the_next_import():
                 assert {row["result"] for row in a.take().values()} == {"unchanged"}, what
             print(f"# {n - 1} changes", flush=True)
             assert n > 40
+
+
+@test
+def a_disk_that_fails_at_any_call_costs_no_line():
+    if not FAULTS:
+        raise Skip("preloading does not go with the sanitizers")
+    with Importer(AHR) as a:
+        h = claude(a.claude, 1, turns=1, subs=1)
+        h.write(9)
+        sid = a.take()[h.path]["id"]
+        kept = a.dir / "kept"
+        shutil.copytree(a.home, kept)
+        h.append(9)
+        a.take()
+        want, failed = a.turns(sid), 0
+        for at in range(1, 41):
+            shutil.rmtree(a.home)
+            shutil.copytree(kept, a.home)
+            env = {"LD_PRELOAD": FAULTS, "FAULT_CALL": "write,pwrite,fsync,fdatasync,rename,open,mkdir", "FAULT_AT": str(at),
+                   "FAULT_COUNT": "1", "FAULT_PATH": "/sessions/"}
+            failed += a.run("import", env=env).returncode != 0
+            for _ in range(2):
+                a.take()
+                assert a.turns(sid) == want, at
+        print(f"# {failed} failed")
+        assert failed >= 6, failed
 
 
 def new_of(new, sid):

@@ -149,11 +149,12 @@ history_append(struct history *h, const struct session_told *old)
         r = history_flush(h, true);
     if (!r && h->done->events)
         r = history_write_meta(h, old);
-    if (!r)
-        r = history_save(h);
-    /* On a full disk the room that was taken is given back; else the next import does. */
+    /* On a full disk the room that was taken is given back; else the next import does.
+     * Never once the state may speak of it. */
     if (r < 0 && h->turns_fd >= 0 && ftruncate(h->turns_fd, (off_t)before) < 0)
         return r;
+    if (!r)
+        r = history_save(h);
     h->done->result = h->done->events ? LIBRARY_HISTORY_GROWN : LIBRARY_HISTORY_UNCHANGED;
     h->done->all_events = turn_history_facts(h->reader)->events;
     return r;
