@@ -316,6 +316,9 @@ def a_dry_run_says_what_would_be_and_changes_nothing():
         assert [line.split()[0] for line in said] == ["grown", "new"] and str(more.path) in said[1], said
         new = done[more.path]["id"]
         assert a.take()[more.path]["id"] == new
+        with open(more.path, "ab") as file:
+            file.write(b'{"type":"event_msg"')
+        assert [a.take(*how)[more.path]["result"] for how in (("--dry-run",), ())] == ["unchanged"] * 2
 
 
 @test
@@ -494,6 +497,50 @@ def sessions_of_two_projects_that_are_called_alike_are_two():
         assert done[two.path]["id"] == ids[two.path] and done[two.path]["result"] == "unchanged", done
         assert a.take(one.path)[one.path]["result"] == "new"
         assert len(a.sessions()) == 2
+
+
+@test
+def another_file_of_its_name_takes_no_session_whose_own_file_is_gone():
+    for were_both_there in (False, True):
+        with Importer(AHR) as a:
+            one, two = claude(a.claude, 1, name="same"), claude(a.claude.with_name("-other"), 2, turns=6, name="same")
+            two.steps = [(path, line.replace(two.sid.encode(), one.sid.encode())) for path, line in two.steps]
+            one.write()
+            if were_both_there:
+                two.write()
+            first = a.take()
+            ids = {h: first[h.path]["id"] for h in (one, two) if h.path in first}
+            one.path.unlink()
+            two.write()
+            row = a.take()[two.path]
+            assert row["id"] != ids[one] and row["result"] == ("unchanged" if were_both_there else "new"), row
+            one.is_in(a.events(ids[one])), two.is_in(a.events(row["id"]))
+            assert len(a.sessions()) == 2 and ids.get(two, row["id"]) == row["id"]
+
+
+@test
+def what_an_agent_keeps_goes_before_what_entire_has_of_it():
+    with Importer(AHR) as a:
+        h = claude(a.claude, 1, turns=2)
+        copy = a.dir / ".entire/metadata" / f"2025-06-01-{h.sid}" / "full.jsonl"
+        copy.parent.mkdir(parents=True)
+        copy.write_bytes(b"".join(line.replace(b"saying-1 ", b"MASKED ") for _, line in h.steps))
+        row = a.take()[copy]
+        # Entire calls the folder so: the agent knows it by what stands in the lines.
+        assert row["agent_session_id"] == a.shown(row["id"])["agent_session_id"] == h.sid, row
+        h.write()
+        done = a.take()
+        assert {r["id"] for r in done.values()} == {row["id"]} and done[h.path]["result"] == "replaced", done
+        is_told(a, h, row["id"])
+        done = a.take()
+        assert done[h.path]["result"] == "unchanged" and done[copy]["result"] == "skipped", done
+        # Two of Entire's that went on otherwise are two.
+        away = a.dir / "clone/.entire/metadata" / copy.parent.name / "full.jsonl"
+        away.parent.mkdir(parents=True)
+        away.write_bytes(copy.read_bytes().replace(b"MASKED ", b"otherwise "))
+        again = {"AHR_HOME": str(a.dir / "again")}
+        two = {path: a.take(path, env=again)[path] for path in (copy, away)}
+        assert [r["result"] for r in two.values()] == ["new", "new"], two
 
 
 @test

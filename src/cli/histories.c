@@ -219,7 +219,8 @@ put_json(struct all *a, const struct journal_history *h, struct library_history_
     if (d->why.n)
         json_key(j, "why"), json_str(j, buf_str(&d->why));
     json_key(j, "agent"), json_str(j, turn_agent_name(d->agent));
-    json_key(j, "agent_session_id"), json_str(j, buf_str(&d->agent_session_id));
+    json_key(j, "agent_session_id"),
+        json_str_or_none(j, d->agent_session_id.n ? buf_str(&d->agent_session_id) : NULL);
     json_key(j, "path"), json_str(j, h->path);
     json_key(j, "bytes"), json_u64(j, d->bytes);
     json_key(j, "events"), json_u64(j, d->events);

@@ -124,8 +124,7 @@ history_skip(struct history *h, const char *why)
 /* The agent's own id where that is a UUID, else one that is made of it; again: of its
  * path, too. An id of ours (Entire's folders) stays. */
 static void
-make_id(struct history *h, uint64_t start_ns, const char *again,
-        char ret[SESSION_ID_LEN + 1])
+make_id(struct history *h, const char *again, char ret[SESSION_ID_LEN + 1])
 {
     AUTO(buf) name = { 0 };
     const char *own = buf_str(&h->name);
@@ -134,7 +133,7 @@ make_id(struct history *h, uint64_t start_ns, const char *again,
         memcpy(ret, own, SESSION_ID_LEN + 1);
         return;
     }
-    time_t start = (time_t)(start_ns / 1000000000);
+    time_t start = (time_t)(h->begins_ns / 1000000000);
     struct tm day = { .tm_year = 70, .tm_mday = 1 };
     (void)gmtime_r(&start, &day);
     snprintf(ret, SESSION_ID_LEN + 1, "%04u-%02u-%02u-",
@@ -204,11 +203,11 @@ make_folder(struct history *h, struct session_folder *f)
 }
 
 static int
-make_new(struct history *h, uint64_t start_ns)
+make_new(struct history *h)
 {
     struct session_folder f = { .lock_fd = -1 };
     session_folder_unstage(h->opt->home, h->done->id);
-    int r = history_begin(h, start_ns);
+    int r = history_begin(h, h->begins_ns);
     if (!r)
         r = session_folder_stage(&f, h->opt->home, h->done->id, h->err);
     if (r < 0)
@@ -231,9 +230,8 @@ make_new(struct history *h, uint64_t start_ns)
 
 /* -- what stays as it is -- */
 
-/* Has `ahr redact` been at it? */
 static bool
-is_redacted(struct history *h)
+has_been_redacted(struct history *h)
 {
     AUTO(buf) path = { .ceiling = PATH_MAX };
     return buf_printf(&path, "%s/session.audit.jsonl", buf_str(&h->dir)) == 0 &&
@@ -249,38 +247,79 @@ is_archived(struct history *h)
            gz_stat(AT_FDCWD, buf_str(&path), &st) == 1;
 }
 
+/* -- another file than the one it was made of -- */
+
+static bool
+is_entires(const char *path)
+{
+    return strstr(path, "/.entire/") != NULL;
+}
+
 /*
- * The session was made of another file, which is still there. One may be a copy of the
- * other (Entire's are; Codex packs its own): then the longer one is taken. A file of the
- * same name that goes on otherwise is a session of its own.
+ * That one is still there. One may be a copy of the other (Entire's are; Codex packs its
+ * own): then the longer one is taken. Entire masks what it keeps, so that the agent's own
+ * file goes before it. A file of the same name that goes on otherwise is a session of its
+ * own.
  */
 static int
 look_elsewhere(struct history *h, const char *known, enum history_change *change,
                bool *ret_is_other)
 {
     enum history_relation relation;
-    int r = history_files_compare(h->from->path, known, &relation, h->err);
+    const char *path = h->from->path;
+    int r = history_files_compare(path, known, &relation, h->err);
     if (r < 0)
         return r;
-    h->done->result = LIBRARY_HISTORY_UNCHANGED;
     if (relation == HISTORY_WITHIN)
         *change = HISTORY_SAME;
-    *ret_is_other = relation == HISTORY_OTHER;
-    if (!*ret_is_other || !strstr(h->from->path, "/.entire/"))
+    if (relation != HISTORY_OTHER)
         return 0;
-    *ret_is_other = false; /* it masks what it keeps */
-    *change = HISTORY_SAME;
-    return history_skip(h, "its session was imported from where the agent keeps it");
+    if (is_entires(path) == is_entires(known)) {
+        *ret_is_other = true;
+        return 0;
+    }
+    *change = is_entires(path) ? HISTORY_SAME : HISTORY_REWRITTEN;
+    return is_entires(path) ? history_skip(h, "its session was imported from where the "
+                                              "agent keeps it")
+                            : 0;
 }
 
-/* Is there anything that was not taken yet? */
+/* That one is gone. This is it, in another place, if it has all that was taken; where the
+ * bytes do not tell, because it is packed or a document, if it begins at the same time.
+ */
 static bool
-has_more(const struct history *h)
+is_moved(struct history *h, const struct history_file *known,
+         const struct session_told *old)
 {
-    for (size_t i = 0; i < h->sources.count; i++)
-        if (h->sources.list[i].is_open && history_source_rest(&h->sources.list[i]))
-            return true;
-    return false;
+    const char *path = h->from->path;
+    bool is_told = known && known->head && !file_ends_in(path, ".json") &&
+                   !file_ends_in(path, ".zst");
+    return is_told ? history_source_is_same(&h->sources.list[0])
+                   : h->begins_ns == old->started_at_ns;
+}
+
+static int
+look_at_path(struct history *h, struct history_file *known,
+             const struct session_told *old, enum history_change *change,
+             bool *ret_is_other)
+{
+    const char *path = known ? buf_str(&known->path) : old->source;
+    if (!path || !strcmp(path, h->from->path))
+        return 0;
+    if (access(path, F_OK) == 0)
+        return look_elsewhere(h, path, change, ret_is_other);
+    *ret_is_other = !is_moved(h, known, old);
+    return 0;
+}
+
+/* -- what has come -- */
+
+/* Is there a whole line that was not taken yet? */
+static bool
+has_more(struct history *h)
+{
+    int ignored = 0;
+    return history_sources_next(&h->sources, &ignored) != NULL;
 }
 
 static int
@@ -288,7 +327,7 @@ change_it(struct history *h, const struct session_told *old, enum history_change
 {
     if (is_archived(h))
         return history_skip(h, "its session is archived: 'ahr archive --undo' first");
-    if (change == HISTORY_REWRITTEN && is_redacted(h))
+    if (change == HISTORY_REWRITTEN && h->is_redacted)
         return history_skip(h, "its file was written anew, and would bring back what "
                                "'ahr redact' has taken out of its session");
     if (h->opt->is_dry_run) {
@@ -314,10 +353,10 @@ bring_up_to_date(struct history *h, const struct session_told *old, bool *ret_is
         r = err_code(h->err, loaded, "cannot import '%s'", h->from->path);
     h->done->result = LIBRARY_HISTORY_UNCHANGED;
     h->done->all_events = r < 0 ? 0 : turn_history_facts(h->reader)->events;
-    const char *known = !loaded && files.count ? buf_str(&files.list[0].file.path)
-                                               : old->source;
-    if (!r && known && strcmp(known, h->from->path) != 0 && access(known, F_OK) == 0)
-        r = look_elsewhere(h, known, &change, ret_is_other);
+    h->has_state = !loaded && files.count;
+    if (!r)
+        r = look_at_path(h, h->has_state ? &files.list[0].file : NULL, old, &change,
+                         ret_is_other);
     history_sources_release(&files);
     if (!r && !*ret_is_other && change != HISTORY_SAME)
         r = change_it(h, old, change);
@@ -345,8 +384,10 @@ update(struct history *h, bool *ret_is_other)
         r = history_skip(h, "its session is damaged: 'ahr verify' says where");
     else if (!old.kind || strcmp(old.kind, "import") != 0)
         r = history_skip(h, "a session of that id was recorded here");
-    else
+    else {
+        h->is_redacted = has_been_redacted(h);
         r = bring_up_to_date(h, &old, ret_is_other);
+    }
     close(hold);
     return r;
 }
@@ -355,21 +396,21 @@ update(struct history *h, bool *ret_is_other)
 
 /* One of two that are called alike, which was the second when it came? */
 static bool
-is_known_by_path(struct history *h, uint64_t start_ns)
+is_known_by_path(struct history *h)
 {
     char id[SESSION_ID_LEN + 1];
-    make_id(h, start_ns, h->from->path, id);
+    make_id(h, h->from->path, id);
     return find_id(h, id) == 0 && session_folder_exists(h->opt->home, "sessions", id);
 }
 
 /* again: it is known by its path, too; NULL: only where that is how it is known already.
  */
 static int
-bring_in(struct history *h, uint64_t start_ns, const char *again, bool *ret_is_other)
+bring_in(struct history *h, const char *again, bool *ret_is_other)
 {
     const char *home = h->opt->home;
     *ret_is_other = false;
-    make_id(h, start_ns, again, h->done->id);
+    make_id(h, again, h->done->id);
     int r = find_id(h, h->done->id);
     if (r < 0)
         return err_code(h->err, r, "cannot list the sessions in '%s'", home);
@@ -377,23 +418,19 @@ bring_in(struct history *h, uint64_t start_ns, const char *again, bool *ret_is_o
         return update(h, ret_is_other);
     if (session_folder_exists(home, "live", h->done->id))
         return history_skip(h, "a session of that id is in live/");
-    if (!again && is_known_by_path(h, start_ns)) {
+    if (!again && is_known_by_path(h)) {
         *ret_is_other = true;
         return 0;
     }
     h->done->result = LIBRARY_HISTORY_NEW;
-    return h->opt->is_dry_run ? 0 : make_new(h, start_ns);
+    return h->opt->is_dry_run ? 0 : make_new(h);
 }
 
-/* As it calls itself, where it does. */
 static int
-take_own_id(struct history *h)
+tell_own_id(struct history *h)
 {
-    const struct buf *own = h->reader ? &turn_history_facts(h->reader)->id : NULL;
-    if (!own || !own->n)
-        return 0;
-    buf_clear(&h->done->agent_session_id);
-    int r = buf_append(&h->done->agent_session_id, own->p, own->n);
+    struct view own = history_own_id(h);
+    int r = own.n ? buf_append(&h->done->agent_session_id, own.p, own.n) : 0;
     return r < 0 ? err_code(h->err, r, "cannot import '%s'", h->from->path) : 0;
 }
 
@@ -415,19 +452,18 @@ library_history_import(const struct journal_history *from,
 {
     AUTO(history)
     h = { .from = from, .opt = opt, .done = ret, .err = err, .turns_fd = -1 };
-    uint64_t start_ns;
     bool is_other = false;
     *err = (struct err){ 0 };
-    int r = history_identify(&h, &start_ns);
+    int r = history_identify(&h);
     if (!r)
-        r = bring_in(&h, start_ns, NULL, &is_other);
+        r = bring_in(&h, NULL, &is_other);
     if (!r && is_other) {
         buf_clear(&h.dir);
         h.is_stored = false;
         history_forget(&h);
-        r = bring_in(&h, start_ns, from->path, &is_other);
+        r = bring_in(&h, from->path, &is_other);
         if (!r && is_other)
             r = history_skip(&h, "there are others of that id");
     }
-    return r < 0 ? r : take_own_id(&h);
+    return r < 0 ? r : tell_own_id(&h);
 }

@@ -107,7 +107,16 @@ drop_new_turns(struct history *h)
         unlink(buf_str(&path));
 }
 
-/* Less than there was is no reason to lose it. */
+/* Less than there was is no reason to lose it; but a state that is lost or of another
+ * ahr, which may have told the same as more events, is none to stand still. */
+static bool
+is_less(const struct history *h, const struct session_told *old, uint64_t before)
+{
+    bool is_as_long = h->begins_ns <= old->started_at_ns &&
+                      h->last_ns >= old->ended_at_ns;
+    return h->done->events < before && (h->has_state || !is_as_long);
+}
+
 int
 history_make_anew(struct history *h, const struct session_told *old)
 {
@@ -123,13 +132,11 @@ history_make_anew(struct history *h, const struct session_told *old)
     h->is_stored = was_stored;
     h->done->result = LIBRARY_HISTORY_REPLACED;
     h->done->all_events = h->done->events;
-    if (!r && h->done->events < before) {
+    if (!r && is_less(h, old, before)) {
         drop_new_turns(h);
         h->done->events = 0;
         h->done->all_events = before;
-        return history_skip(
-            h, "its file was written anew and has less than before; what was "
-               "imported stays");
+        return history_skip(h, "it has less than what was imported, which stays");
     }
     if (!r)
         r = put_in_place(h, old);

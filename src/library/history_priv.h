@@ -21,6 +21,7 @@ struct history {
     const struct library_history_options *opt;
     struct library_history_done *done;
     struct err *err;
+    uint64_t begins_ns; /* its first line that is dated; else when the file was changed */
     struct history_sources sources;
     struct history_source *at; /* whose line is at hand */
     struct turn_history *reader;
@@ -43,9 +44,13 @@ struct history {
     struct buf name; /* what its file calls it: the id is made of that */
     struct play_turns_mask room;
     struct play_turns_mask artifact_room;
-    bool has_talk; /* something is said in it */
+    bool has_talk;    /* something is said in it */
+    bool has_state;   /* it is known how far it was read */
+    bool is_redacted; /* `ahr redact` has been at its session */
 };
 
+/* As it calls itself, else as its file is called; an id of ours is none of an agent's. */
+struct view history_own_id(const struct history *h);
 /* It is left as it is; 0. */
 int history_skip(struct history *h, const char *why);
 
@@ -80,8 +85,8 @@ int history_write_tape(struct history *h);
 
 /* -- history_read.c -- */
 
-/* Which agent's, what its file calls it, and when it began. */
-int history_identify(struct history *h, uint64_t *ret_start_ns);
+/* Which agent's, what its file calls it, and when it begins. */
+int history_identify(struct history *h);
 /* Its reader, and its sources, which are not open yet. */
 int history_open_reader(struct history *h);
 /* All lines of the sources that are open. */

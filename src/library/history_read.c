@@ -191,10 +191,10 @@ is_wanted(const struct history *h, enum turn_agent agent)
 }
 
 int
-history_identify(struct history *h, uint64_t *ret_start_ns)
+history_identify(struct history *h)
 {
     AUTO(buf) head = { 0 };
-    int r = peek(h, &head, ret_start_ns);
+    int r = peek(h, &head, &h->begins_ns);
     bool is_damaged = r == ERR_DAMAGED; /* packed, and nothing comes out of it */
     if (r < 0 && !is_damaged)
         return h->err->code ? r : err_code(h->err, r, "cannot read '%s'", h->from->path);
@@ -206,12 +206,21 @@ history_identify(struct history *h, uint64_t *ret_start_ns)
         return err_set(h->err, ERR_MISSING, "'%s' is no history of %s", h->from->path,
                        journal_keeper_title(h->from->keeper));
     h->done->agent = agent;
-    if (!*ret_start_ns)
-        *ret_start_ns = h->from->mtime_ns;
+    if (!h->begins_ns)
+        h->begins_ns = h->from->mtime_ns;
     r = name_of(h, seen, &h->name);
-    if (!r)
-        r = buf_append(&h->done->agent_session_id, h->name.p, h->name.n);
     return r < 0 ? err_code(h->err, r, "cannot read '%s'", h->from->path) : 0;
+}
+
+struct view
+history_own_id(const struct history *h)
+{
+    const struct buf *told = h->reader ? &turn_history_facts(h->reader)->id : NULL;
+    const struct buf *own = told && told->n ? told : &h->name;
+    char id[SESSION_ID_LEN + 1] = { 0 };
+    if (own->n == SESSION_ID_LEN)
+        memcpy(id, own->p, SESSION_ID_LEN);
+    return session_id_is(id) ? (struct view){ 0 } : (struct view){ own->p, own->n };
 }
 
 /* A file may be given a time of long ago; a clock may have been wrong since. */

@@ -203,7 +203,7 @@ note_cwd(struct history *h, const struct turn_event *e)
     return buf_append(&h->cwd, e->cwd.p, e->cwd.n);
 }
 
-/* What is kept of it is of the event as it is told: no secret is in the state. */
+/* What is kept of its texts is of the event as it is told, and so masked. */
 static int
 note_masked(struct history *h, const struct turn_event *e)
 {
@@ -326,8 +326,7 @@ history_write_meta(struct history *h, const struct session_told *old)
     AUTO(buf) own_id = { 0 };
     const struct turn_history_facts *f = turn_history_facts(h->reader);
     const char *agent = turn_agent_name(h->done->agent);
-    const struct buf *id = f->id.n ? &f->id : &h->name;
-    bool is_ours = session_id_is(buf_str(&h->name)); /* no agent knows it */
+    struct view id = history_own_id(h);
     struct session_usage usage = usage_of(&h->totals);
     int r = put_task(h, &task);
     if (!r)
@@ -337,7 +336,7 @@ history_write_meta(struct history *h, const struct session_told *old)
     if (!r)
         r = redact_text(h->opt->redact, f->git_branch.p, f->git_branch.n, &branch);
     if (!r)
-        r = redact_text(h->opt->redact, id->p, id->n, &own_id);
+        r = redact_text(h->opt->redact, id.p, id.n, &own_id);
     if (!r)
         r = buf_printf(&path, "%s/session." SESSION_META, buf_str(&h->dir));
     if (r < 0)
@@ -360,7 +359,7 @@ history_write_meta(struct history *h, const struct session_told *old)
         .kind = "import",
         .source = h->from->path,
         .agent = agent,
-        .agent_session_id = is_ours ? NULL : text_or_none(&own_id),
+        .agent_session_id = text_or_none(&own_id),
         .model = text_or_none(&model),
         .usage = &usage,
         .env = (const char *const[]){ NULL },
