@@ -398,6 +398,46 @@ def a_session_that_was_redacted_goes_on_and_nothing_comes_back():
 
 
 @test
+def what_was_masked_in_the_place_of_a_history_stays_so():
+    with Importer(AHR) as a:
+        h = claude(a.dir / "some-customer", 1)
+        upto = len(h.steps) - 5
+        h.write(upto)
+        sid = a.take(h.path)[h.path]["id"]
+        holds = lambda: [p.name for p in a.folder(sid).iterdir() if b"some-customer" in p.read_bytes()]
+        assert holds()
+        a.ok("redact", sid, "--text-file", "-", input=b"some-customer\n")
+        for result in ("grown", "unchanged"):
+            assert holds() == []
+            h.append(upto)
+            upto = None if upto is None else len(h.steps)
+            assert a.take(h.path)[h.path]["result"] == result
+        assert holds() == []
+        h.is_in(a.events(sid))
+
+
+@test
+def a_session_without_its_state_goes_on_though_it_is_told_in_fewer_events():
+    with Importer(AHR) as a:
+        h = claude(a.claude, 1)
+        h.write(8)
+        sid = a.take()[h.path]["id"]
+        turns = a.folder(sid) / "session.turns.jsonl"
+        lines = turns.read_bytes().splitlines(keepends=True)
+        turns.write_bytes(b"".join(lines[:2] + lines[1:2] * 300 + lines[2:]))  # as an ahr of before had told it
+        (a.folder(sid) / "import.state").unlink()
+        # What was written anew, and has less, takes nothing away.
+        whole = h.path.read_bytes()
+        h.path.write_bytes(b"".join(whole.splitlines(keepends=True)[:-2]))
+        row = a.take()[h.path]
+        assert row["result"] == "skipped" and "less" in row["why"], row
+        h.path.write_bytes(whole)
+        h.append(8)
+        assert a.take()[h.path]["result"] == "replaced"
+        h.is_in(a.events(sid))
+
+
+@test
 def a_session_that_was_archived_waits_until_it_is_unpacked():
     with Importer(AHR) as a:
         h = claude(a.claude, 1)

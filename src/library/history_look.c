@@ -20,6 +20,9 @@ static struct history_source *
 known_as(struct history_sources *files, struct history_source *s, size_t at)
 {
     const char *path = buf_str(&s->file.path);
+    /* In the same place as before, unless one has come or gone. */
+    if (at < files->count && !strcmp(buf_str(&files->list[at].file.path), path))
+        return &files->list[at];
     for (size_t i = 0; i < files->count; i++)
         if (!strcmp(buf_str(&files->list[i].file.path), path))
             return &files->list[i];
@@ -70,6 +73,10 @@ look_at(struct history *h, struct history_source *s, struct history_source *know
                     strcmp(buf_str(&known->file.path), buf_str(&s->file.path)) != 0;
     if (known && !is_moved && !has_changed(s))
         return 0;
+    if (is_moved && h->is_redacted)
+        r = buf_append(&s->known_as, known->file.path.p, known->file.path.n);
+    if (r < 0)
+        return err_code(h->err, r, "cannot import '%s'", h->from->path);
     uint64_t offset = s->file.offset;
     r = history_source_open(s, h->err);
     if (r < 0 && r != -ESTALE)

@@ -79,7 +79,7 @@ put_file(const struct history_source *s, struct buf *out)
     const struct history_file *f = &s->file;
     const uint64_t numbers[] = { f->offset, f->line,       f->head,
                                  f->tail,   f->size_bytes, f->mtime_ns };
-    parts_put(out, view_of(&f->path));
+    parts_put(out, view_of(s->known_as.n ? &s->known_as : &f->path));
     parts_put(out, view_of(&s->call));
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         parts_put_u64(out, numbers[i]);

@@ -327,6 +327,7 @@ history_write_meta(struct history *h, const struct session_told *old)
     const struct turn_history_facts *f = turn_history_facts(h->reader);
     const char *agent = turn_agent_name(h->done->agent);
     struct view id = history_own_id(h);
+    bool keeps_source = old && old->source && h->is_redacted; /* what is masked in it */
     struct session_usage usage = usage_of(&h->totals);
     int r = put_task(h, &task);
     if (!r)
@@ -357,7 +358,7 @@ history_write_meta(struct history *h, const struct session_told *old)
         .git_branch = text_or_none(&branch),
         .exit_code = -1,
         .kind = "import",
-        .source = h->from->path,
+        .source = keeps_source ? old->source : h->from->path,
         .agent = agent,
         .agent_session_id = text_or_none(&own_id),
         .model = text_or_none(&model),
