@@ -41,6 +41,13 @@ def said(ident, usage, *, model=BIG, stop=None, inside=None, text="x"):
                         "content": [{"type": "text", "text": text}], "usage": usage}}
 
 
+def calls(ident, call, usage, **more):
+    """The same, which calls a sub-agent."""
+    line = said(ident, usage, **more)
+    line["message"]["content"] = [{"type": "tool_use", "id": call, "name": "Agent", "input": {}}]
+    return line
+
+
 def piece(ident, usage, stop):
     """A message in pieces: its beginning, and the delta that tells its final count (stop None: it breaks off)."""
     start = {"id": ident, "type": "message", "role": "assistant", "model": BIG, "content": [],
@@ -263,6 +270,31 @@ def what_a_result_tells_beyond_its_messages_is_counted_beside_a_history_of_them(
         a.stream("copy", begin(), said(unique(1), told(100, 1)), said(unique(2), told(200, 1)), beyond)
         assert a.total()[:2] == (1000, 50), a.total()
         assert a.by("session") == {"run": (700, 5), "kept": (300, 45)}, a.by("session")
+
+
+@test
+def what_a_stream_does_not_show_of_sub_agents_counts_once():
+    """The last message of a sub-agent is in its history alone; so is all of one that calls no tools."""
+    one, two, deep = (f"toolu_01Uniq{n:018d}" for n in range(3))
+    run = [begin(), calls(unique(1), one, told(100, 1)), calls(unique(2), deep, told(200, 1), inside=one),
+           calls(unique(3), two, told(30, 1)), result(told(1500, 80))]
+    history = [begin(), calls(unique(1), one, told(100, 20), stop="tool_use"),
+               calls(unique(2), deep, told(200, 10), stop="tool_use", inside=one),
+               said(unique(4), told(150, 5), stop="end_turn", inside=one),
+               said(unique(5), told(40, 6), stop="end_turn", inside=deep),
+               calls(unique(3), two, told(30, 7), stop="tool_use"),
+               said(unique(6), told(60, 8), stop="end_turn", inside=two)]
+    for order in (1, -1):
+        with Used(AHR) as a:
+            for name, lines in (("run", run), ("kept", history))[::order]:
+                a.stream(name, *lines)
+            assert a.total()[:2] == (1500, 80), a.total()
+            assert a.by("session") == {"run": (1500 - 580, 80 - 56), "kept": (580, 56)}, a.by("session")
+            # Another answer, of which nobody has seen more.
+            a.stream("next", begin(), said(unique(7), told(10, 1)), result(told(1000, 40)))
+            assert a.total()[:2] == (2500, 120), a.total()
+            a.ok("delete", "--yes", "kept")
+            assert a.total()[:2] == (2500, 120), a.total()
 
 
 @test

@@ -81,6 +81,7 @@ put_message(void *ctx, const struct turn_ledger_row *row)
         return cannot_keep(t, r);
     const struct store_message m = {
         .message = row->message,
+        .caller = row->caller,
         .trust = row->trust,
         .model = buf_str(&t->name),
         .day = row->day,

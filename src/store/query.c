@@ -63,8 +63,8 @@ static const char *const texts[QUERY_COUNT] = {
     [QUERY_TURNS_DELETE] = "DELETE FROM turns WHERE key = ?1",
     [QUERY_MESSAGE_PUT] =
         "INSERT INTO messages (key, message, model, day, trust, counts, " STORE_TOKENS
-        ", span, is_extra) VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
-        " ?13)",
+        ", span, is_extra, caller) VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9, ?10,"
+        " ?11, ?12, ?13, ?14)",
     [QUERY_MESSAGES_MOVE] = "UPDATE messages SET key = ?2 WHERE key = ?1",
     [QUERY_MESSAGES_DELETE] = "DELETE FROM messages WHERE key = ?1",
     [QUERY_MESSAGES_COUNT] = "UPDATE messages AS m SET counts = 1 WHERE key = ?1"

@@ -159,6 +159,7 @@ int store_turn_put(struct store *s, int64_t key, const struct store_turn *t,
  */
 struct store_message {
     uint64_t message;  /* a hash of its id; 0: of those that have none; they all count */
+    uint64_t caller;   /* of a sub-agent's: of the message that called it; else 0 */
     unsigned trust;    /* the higher the better */
     const char *model; /* "": not known */
     uint64_t day;      /* since 1970, UTC; 0: not known */
@@ -167,7 +168,8 @@ struct store_message {
     uint64_t calls, open_calls; /* open: of these, that are a lower bound */
     uint64_t span;              /* of which answer it is a part; 0: of none */
     bool is_extra; /* what that answer has taken beyond its messages; message: a hash of
-                      them all. Less where others know more of these. */
+                      them all. Less where others know more of these, or of sub-agents
+                      that these have called. */
 };
 
 /*

@@ -142,6 +142,7 @@ store_message_put(struct store *s, int64_t key, const struct store_message *m,
     rc |= sqlite3_bind_int64(stmt, 11, store_clamp(m->open_calls));
     rc |= sqlite3_bind_int64(stmt, 12, store_clamp(m->span));
     rc |= sqlite3_bind_int(stmt, 13, m->is_extra);
+    rc |= sqlite3_bind_int64(stmt, 14, (int64_t)m->caller);
     return store_run(s, stmt, rc, err);
 }
 

@@ -48,7 +48,8 @@
  * and a day.
  *
  * What a DONE has told beyond its messages is less by what others know of these: of each
- * message of that span and model that counts elsewhere, how much more that is. */
+ * message of that span and model that counts elsewhere, how much more that is; and by the
+ * messages that only others have, of sub-agents that were called in that span. */
 #define STORE_LOST                                                           \
     "SELECT message, span, model, total(input_tokens) AS input,"             \
     " total(output_tokens) AS output, total(cache_creation_tokens) AS made," \
@@ -63,9 +64,23 @@
     " FROM (" STORE_LOST ") AS l CROSS JOIN messages AS b ON b.message = l.message" \
     " WHERE b.message <> 0 AND b.counts AND NOT b.is_extra"                         \
     " GROUP BY l.message, l.span, l.model"
+#define STORE_CALLERS                                                      \
+    "SELECT message, min(span) AS span FROM messages"                      \
+    " WHERE key = ?1 AND message <> 0 AND NOT is_extra"                    \
+    " AND span IN (SELECT span FROM messages WHERE key = ?1 AND is_extra)" \
+    " GROUP BY message"
+#define STORE_UNTOLD                                                                  \
+    "SELECT c.span, b.model, total(b.input_tokens) AS input,"                         \
+    " total(b.output_tokens) AS output, total(b.cache_creation_tokens) AS made,"      \
+    " total(b.cache_read_tokens) AS got"                                              \
+    " FROM (" STORE_CALLERS ") AS c CROSS JOIN messages AS b ON b.caller = c.message" \
+    " WHERE b.caller <> 0 AND b.counts AND b.key <> ?1 AND NOT EXISTS"                \
+    " (SELECT 1 FROM messages AS x WHERE x.key = ?1 AND x.message = b.message)"       \
+    " GROUP BY c.span, b.model"
 #define STORE_GAINED                                                  \
     "SELECT span, model, sum(input) AS input, sum(output) AS output," \
-    " sum(made) AS made, sum(got) AS got FROM (" STORE_KNOWN ") GROUP BY span, model"
+    " sum(made) AS made, sum(got) AS got"                             \
+    " FROM (" STORE_KNOWN " UNION ALL " STORE_UNTOLD ") GROUP BY span, model"
 #define STORE_EXTRAS                                                              \
     "SELECT * FROM (SELECT x.model, x.day,"                                       \
     " max(0, x.input_tokens - coalesce(g.input, 0)) AS input,"                    \

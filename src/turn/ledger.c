@@ -6,7 +6,10 @@
 
 #include "turn/ledger_priv.h"
 
-enum { LOOK_MAX = 4096 }; /* rows in which the beginning of a message is looked for */
+enum {
+    LOOK_MAX = 4096,  /* rows in which the beginning of a message is looked for */
+    CALLS_MAX = 1024, /* the latest, of which any may be a sub-agent's */
+};
 
 static const uint64_t DAY_NS = UINT64_C(86400000000000);
 
@@ -14,11 +17,46 @@ void
 turn_ledger_release(struct turn_ledger *l)
 {
     turn_totals_release(&l->totals);
-    struct buf *const bufs[] = { &l->models, &l->rows,  &l->slots,     &l->span,
-                                 &l->since,  &l->extra, &l->sum_totals };
+    struct buf *const bufs[] = { &l->models, &l->rows,  &l->slots,      &l->span,
+                                 &l->since,  &l->extra, &l->sum_totals, &l->calls };
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_release(bufs[i]);
     *l = (struct turn_ledger){ 0 };
+}
+
+/* -- who has called a sub-agent -- */
+
+struct call {
+    uint64_t id, caller;
+};
+
+/* 0: it is not known. */
+static uint64_t
+caller_of(const struct turn_ledger *l, struct view call)
+{
+    const struct call *calls = (const void *)l->calls.p;
+    uint64_t id = turn_id_hash(call);
+    size_t count = l->calls.n / sizeof(*calls);
+    for (size_t i = 0; id && i < count; i++)
+        if (calls[i].id == id)
+            return calls[i].caller;
+    return 0;
+}
+
+/* A call of a sub-agent's is of the message that called this one. */
+static int
+note_call(struct turn_ledger *l, const struct turn_event *e)
+{
+    const struct call call = { turn_id_hash(e->id), e->parent.n
+                                                        ? caller_of(l, e->parent)
+                                                        : turn_id_hash(e->message) };
+    if (!call.id || !call.caller)
+        return 0;
+    if (l->calls.n < CALLS_MAX * sizeof(call))
+        return buf_append(&l->calls, &call, sizeof(call));
+    memcpy(l->calls.p + l->next_call * sizeof(call), &call, sizeof(call));
+    l->next_call = (l->next_call + 1) % CALLS_MAX;
+    return 0;
 }
 
 /* -- what an event has changed -- */
@@ -83,6 +121,7 @@ add_message(struct turn_ledger *l, const struct turn_event *e, uint32_t day)
     struct ledger_row *row = NULL;
     int r = e->model.n ? ledger_model(l, e->model, &model) : 0;
     struct ledger_row like = { .message = turn_id_hash(e->id),
+                               .caller = e->parent.n ? caller_of(l, e->parent) : 0,
                                .model = (uint32_t)model,
                                .day = day };
     if (!r)
@@ -115,6 +154,8 @@ turn_ledger_add(struct turn_ledger *l, const struct turn_event *e, uint64_t ts_n
         return ledger_model(l, e->model, &l->model);
     if (e->type == TURN_DONE || e->type == TURN_EXIT)
         return ledger_end_span(l, e, day);
+    if (e->type == TURN_TOOL_CALL)
+        return note_call(l, e);
     return e->type == TURN_USAGE && ledger_told(e) ? add_message(l, e, day) : 0;
 }
 
@@ -140,6 +181,7 @@ tell(const struct turn_ledger *l, const struct ledger_row *row, turn_ledger_fn f
 {
     struct turn_ledger_row told = {
         .message = row->message,
+        .caller = row->caller,
         .span = row->span,
         .is_extra = row->is_extra,
         .trust = row->open      ? TURN_TRUST_LEAST

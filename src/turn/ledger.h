@@ -10,7 +10,8 @@
  *
  * A message is known by a hash of its id where that is unique in the world, so that
  * sessions that repeat each other's messages can tell; and what a DONE adds by the
- * messages of its span.
+ * messages of its span. It may be what messages of sub-agents have used that a stream
+ * does not show: who has these can tell by the message that called them.
  *
  * Some agents do not name their messages, but tell at the end of an answer what their
  * session (`thread`) has used since it was begun, in whatever process: then that total is
@@ -35,6 +36,7 @@ enum turn_trust {
 
 struct turn_ledger_row {
     uint64_t message; /* 0: of those without a unique id, all in one */
+    uint64_t caller;  /* of a sub-agent's: the session's own message that called it */
     uint32_t span;    /* it was told last in this one, from 1 */
     bool is_extra;    /* what the DONE of that span has told beyond its messages */
     enum turn_trust trust;
@@ -59,7 +61,8 @@ struct turn_ledger_total {
 struct turn_ledger {
     struct turn_totals totals;
     /* private: */
-    struct buf models, rows, slots, span, since, extra, sum_totals;
+    struct buf models, rows, slots, span, since, extra, sum_totals, calls;
+    size_t next_call;
     size_t model; /* the session's, now */
     size_t last,
         main;        /* rows of the span's last message, + 1; and outside of sub-agents */

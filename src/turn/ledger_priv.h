@@ -13,7 +13,7 @@ struct ledger_model {
 };
 
 struct ledger_row {
-    uint64_t message;
+    uint64_t message, caller;
     uint32_t model, day;
     uint32_t span; /* the last one that has touched it, + 1 */
     uint8_t told;  /* fields, a bit each */
