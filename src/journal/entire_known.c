@@ -203,7 +203,7 @@ entire_known_read(struct entire_known *k, int fd)
                            .line.ceiling = LINE_MAX_BYTES };
     k->lines.ceiling = k->ids.ceiling = KNOWN_MAX;
     int r = session_lines_mend(fd, begin, json_in_is_one);
-    if (!r)
+    if (r >= 0)
         r = read_lines(&lines, fd);
     jsonl_release(&lines);
     if (!r && k->lines.n)

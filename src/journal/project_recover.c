@@ -16,66 +16,16 @@
 #include "journal/metadata.h"
 #include "journal/project.h"
 #include "journal/project_priv.h"
-
-enum { TORN_MAX = 64 << 20 }; /* bytes of a line that was torn */
+#include "session/lines.h"
 
 static const uint64_t LOCK_WAITS_NS = UINT64_C(2000000000);
 
-/* Where the last line begins; `size` when the file ends with a newline. */
-static int
-last_line(int fd, off_t size, off_t *ret)
-{
-    char piece[4096];
-    off_t at = size;
-    while (at > 0 && size - at < TORN_MAX) {
-        off_t from = at > (off_t)sizeof(piece) ? at - (off_t)sizeof(piece) : 0;
-        ssize_t n = pread(fd, piece, (size_t)(at - from), from);
-        if (n != at - from)
-            return n < 0 ? -errno : -EIO;
-        const char *end = memrchr(piece, '\n', (size_t)n);
-        if (end) {
-            *ret = from + (end - piece) + 1;
-            return 0;
-        }
-        at = from;
-    }
-    *ret = at;
-    return 0;
-}
-
-/* Is what the file ends with the beginning of a line of ours, and not a whole one? */
 static bool
-is_torn(int fd, off_t start, off_t size)
+is_entry(struct view line)
 {
-    static const char begin[] = "{\"timestamp\":\"";
-    AUTO(buf) line = { 0 };
     AUTO(buf) texts = { 0 };
     struct journal_io_entry e;
-    size_t n = (size_t)(size - start);
-    uint8_t *p = n <= TORN_MAX ? buf_grow(&line, n) : NULL;
-    if (!p || pread(fd, p, n, start) != (ssize_t)n)
-        return false;
-    size_t known = n < sizeof(begin) - 1 ? n : sizeof(begin) - 1;
-    return !memcmp(p, begin, known) &&
-           journal_io_read((struct view){ p, n }, &texts, &e) == ERR_DAMAGED;
-}
-
-/* What others have written without a newline is ended, not cut off. */
-static int
-mend_io_held(int fd)
-{
-    struct stat st;
-    off_t start = 0;
-    if (fstat(fd, &st) < 0)
-        return -errno;
-    int r = last_line(fd, st.st_size, &start);
-    if (r < 0 || start == st.st_size)
-        return r;
-    if (is_torn(fd, start, st.st_size))
-        r = ftruncate(fd, start) < 0 ? -errno : 1;
-    else
-        r = pwrite(fd, "\n", 1, st.st_size) < 0 ? -errno : 1;
-    return r;
+    return journal_io_read(line, &texts, &e) != ERR_DAMAGED;
 }
 
 static int
@@ -96,7 +46,7 @@ mend_io(const char *dir, uint64_t *ret_last_ns, struct err *err)
         return err_code(err, fd, "cannot read '%s'", buf_str(&path));
     int r = file_lock(fd, false, clock_mono_ns() + LOCK_WAITS_NS);
     if (!r)
-        r = mend_io_held(fd);
+        r = session_lines_mend(fd, "{\"timestamp\":\"", is_entry);
     close(fd);
     return r < 0 ? err_code(err, r, "cannot mend '%s'", buf_str(&path)) : r;
 }

@@ -128,7 +128,7 @@ typedef bool (*session_line_fn)(struct view line);
 /*
  * The file, open for reading and writing, then ends with a newline, or is empty: NULs at
  * its end are cut off, and so is a last line that was torn, which is one that begins like
- * one of ours and is not whole. Another one is ended.
+ * one of ours and is not whole. Another one is ended. 1: it was changed, and is synced.
  */
 int session_lines_mend(int fd, const char *begin, session_line_fn is_whole);
 

@@ -97,5 +97,5 @@ session_lines_mend(int fd, const char *begin, session_line_fn is_whole)
     ssize_t n = is_open ? pwrite(fd, "\n", 1, size) : 1;
     if (n < 1 || fsync(fd) < 0)
         return n ? -errno : -EIO;
-    return 0;
+    return 1;
 }

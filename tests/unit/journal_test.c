@@ -642,6 +642,32 @@ what_others_wrote_is_ended_and_not_cut_off(void **state)
     }
 }
 
+/* They are a disk's that has lost power. */
+static void
+nuls_at_the_end_of_io_log_are_cut_off(void **state)
+{
+    (void)state;
+    static const char line[] = "{\"timestamp\":\"x\",\"direction\":\"in\"}\n";
+    static const char *const torn[] = { "", "{\"timestamp\":\"20" };
+    static const uint8_t nuls[300];
+    assert_opens("one", NULL, "one");
+    for (size_t i = 0; i < sizeof(torn) / sizeof(torn[0]); i++) {
+        AUTO(buf) left = { 0 };
+        buf_printf(&left, "%s%s", line, torn[i]);
+        buf_append(&left, nuls, sizeof(nuls));
+        assert_int_equal(file_replace(".ahr/sessions/one/io.log",
+                                      (struct view){ left.p, left.n }, false, NULL),
+                         0);
+        for (int again = 0; again < 2; again++) {
+            AUTO(buf) now = { 0 };
+            assert_int_equal(journal_project_recover(".ahr/sessions/one", NULL), !again);
+            assert_int_equal(file_slurp(".ahr/sessions/one/io.log", &now), 0);
+            assert_int_equal(now.n, sizeof(line) - 1);
+            assert_memory_equal(now.p, line, now.n);
+        }
+    }
+}
+
 static void
 a_run_is_found_from_below(void **state)
 {
@@ -691,6 +717,7 @@ main(void)
         KIT_IN_DIR(numbers_of_logs_go_on),
         KIT_IN_DIR(a_run_that_was_cut_off_is_put_in_order),
         KIT_IN_DIR(what_others_wrote_is_ended_and_not_cut_off),
+        KIT_IN_DIR(nuls_at_the_end_of_io_log_are_cut_off),
         KIT_IN_DIR(a_run_is_found_from_below),
     };
     return cmocka_run_group_tests_name("journal", tests, NULL, NULL);

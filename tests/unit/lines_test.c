@@ -476,10 +476,11 @@ static void
 assert_mended(struct view left, struct view want)
 {
     AUTO(buf) now = { 0 };
+    bool is_good = left.n == want.n && (!left.n || !memcmp(left.p, want.p, left.n));
     put_bytes(left);
     for (int times = 0; times < 2; times++) {
         int fd = open(FILE_NAME, O_RDWR | (times ? O_APPEND : 0));
-        assert_int_equal(session_lines_mend(fd, "{\"id", is_whole), 0);
+        assert_int_equal(session_lines_mend(fd, "{\"id", is_whole), !times && !is_good);
         close(fd);
         buf_clear(&now);
         assert_int_equal(file_slurp(FILE_NAME, &now), 0);
