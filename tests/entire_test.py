@@ -422,6 +422,7 @@ def an_iteration_leaves_nothing_open_to_the_next():
         a.ok("run", "--entire", "--iterations", "2", "--", *CLAUDE)
         kept = Transcript(a.dir).is_sound()
         assert [line["type"] for line in kept.lines] == ["user", "assistant", "user"] * 2
+        assert kept.context.count("- **Read**") == 2, kept.context
         kept.calls_are_closed()
         a.ok("run", "--entire", "--iterations", "2", "--", "sh", "-c", "echo ok")
         kept, = [t for t in (Transcript(a.dir, d.name) for d in kept.dir.parent.iterdir()) if t.id != kept.id]

@@ -217,7 +217,8 @@ journal_entire_note(struct journal_entire *e, const struct turn_event *event)
         return 0;
     if (event->type != TURN_TEXT || !event->is_user)
         entire_prompt_end(&e->prompt);
-    if (event->type == TURN_TOOL_CALL || event->type == TURN_TOOL_RESULT)
+    if (event->type == TURN_TOOL_CALL || event->type == TURN_TOOL_RESULT ||
+        event->type == TURN_EXIT)
         return entire_actions_see(&e->actions, event);
     if (event->parent.n)
         return 0;

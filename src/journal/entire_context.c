@@ -149,6 +149,8 @@ find_open(const struct entire_actions *a, struct view id, size_t *ret_at)
 int
 entire_actions_see(struct entire_actions *a, const struct turn_event *e)
 {
+    if (e->type == TURN_EXIT) /* what comes next numbers its calls anew */
+        buf_clear(&a->open);
     size_t at, n = e->id.n ? find_open(a, e->id, &at) : 0;
     if (e->type == TURN_TOOL_RESULT && n) {
         memmove(a->open.p + at, a->open.p + at + n, a->open.n - at - n);

@@ -58,7 +58,8 @@ struct entire_actions {
     struct buf open;      /* ids of calls that wait for their results; base/parts.h */
 };
 
-/* A call counts, but not once more while it waits for its result. */
+/* A call counts, but not once more while it waits for its result; with the end of an
+ * iteration none waits any more. */
 int entire_actions_see(struct entire_actions *a, const struct turn_event *e);
 void entire_actions_release(struct entire_actions *a);
 /* Appends context.md. */

@@ -649,6 +649,25 @@ a_call_that_is_told_again_is_one_action(void **state)
     entire_actions_release(&a);
 }
 
+/* Codex numbers its calls anew in each. */
+static void
+a_call_of_the_next_iteration_is_one_of_its_own(void **state)
+{
+    (void)state;
+    struct entire_actions a = { 0 };
+    struct turn_event call = turn_event(TURN_TOOL_CALL);
+    struct turn_event over = turn_event(TURN_EXIT);
+    call.name = text_view("shell");
+    call.id = text_view("item_0");
+    for (int i = 0; i < 2; i++) { /* no result comes */
+        assert_int_equal(entire_actions_see(&a, &call), 0);
+        assert_int_equal(entire_actions_see(&a, &call), 0);
+        assert_int_equal(entire_actions_see(&a, &over), 0);
+    }
+    assert_string_equal(buf_str(&a.lines), "- **shell**\n- **shell**\n");
+    entire_actions_release(&a);
+}
+
 static void
 actions_have_a_ceiling(void **state)
 {
@@ -754,6 +773,7 @@ main(void)
         KIT_IN_DIR(a_folder_that_is_gone_is_not_made_anew),
         cmocka_unit_test(an_action_is_one_line_without_markup),
         cmocka_unit_test(a_call_that_is_told_again_is_one_action),
+        cmocka_unit_test(a_call_of_the_next_iteration_is_one_of_its_own),
         cmocka_unit_test(actions_have_a_ceiling),
         KIT_IN_DIR(the_branch_is_that_of_the_work_tree),
         KIT_IN_DIR(a_work_tree_may_be_all_there_is),
