@@ -5,6 +5,7 @@
 usage: usage_test.py AHR
 """
 
+import fcntl
 import itertools
 import json
 import sys
@@ -521,6 +522,19 @@ def what_is_not_indexed_is_being_indexed():
         wait_for(lambda: a.used(index=False)["total"]["calls"] == 4, "it is not indexed")
         wait_for(lambda: not with_home(a.env["HOME"]), "it does not end")
         assert not a.run("usage").stderr
+
+
+@test
+def what_somebody_is_indexing_is_being_indexed():
+    with Used(AHR) as a:
+        three(a)
+        with open(a.home / "library.tend", "w") as tended:
+            fcntl.flock(tended, fcntl.LOCK_EX)
+            done = a.run("usage", env={"AHR_UPKEEP": "auto"})
+            assert b"was not counted; that is being done now: ask again" in done.stderr, done.stderr
+            done = a.run("usage")
+            assert b"was not counted; 'ahr index --all' does that" in done.stderr, done.stderr
+        assert not (a.home / "library.tend").read_text()  # nor was anything begun
 
 
 def on_terminal(a, cols, *args):

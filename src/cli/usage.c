@@ -252,9 +252,9 @@ tell_repeats(const struct run *r)
 static const char *
 index_later(struct run *r)
 {
-    bool is_begun = r->args->upkeep != CLI_UPKEEP_OFF &&
-                    library_tend(buf_str(&r->home), &r->listed) > 0;
-    return is_begun                    ? "; that is being done now: ask again"
+    bool is_in_hand = r->args->upkeep != CLI_UPKEEP_OFF &&
+                      library_tend(buf_str(&r->home), &r->listed) > 0;
+    return is_in_hand                  ? "; that is being done now: ask again"
            : r->listed.interrupted > 0 ? "; 'ahr recover --all' does that"
                                        : "; 'ahr index --all' does that";
 }

@@ -86,7 +86,7 @@ library_tend(const char *home, const struct library_listed *listed)
         return 0;
     int fd = take_lock(home);
     if (fd < 0)
-        return fd == ERR_BUSY ? 0 : fd;
+        return fd == ERR_BUSY ? 1 : fd;
     int r = 0;
     if (!is_too_soon(fd, &need)) {
         r = note_start(fd, &need); /* one that cannot be noted would begin for ever */

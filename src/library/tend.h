@@ -16,8 +16,9 @@ enum { LIBRARY_TEND_S = 60 };
 /*
  * By what library_list() has counted (unindexed, gone, interrupted, why). Starts `ahr
  * recover --all`, which indexes what is pending, too, or `ahr index --all`, detached;
- * nobody waits for it. 1: it was started; 0: there is nothing to do, or somebody is at
- * it, or just was and left the same to do; else an error, which nobody needs to tell.
+ * nobody waits for it. 1: it was started, or somebody is at it already; 0: there is
+ * nothing to do, or somebody just was at it and left the same to do; else an error, which
+ * nobody needs to tell.
  */
 int library_tend(const char *home, const struct library_listed *listed);
 
