@@ -42,7 +42,9 @@ void journal_metadata_format(const struct journal_metadata *m, struct view old,
                              struct buf *out);
 /* By temp + fsync + rename + fsync of the folder; is_synced false: without the syncs, for
  * what changes while it runs. What others have added meanwhile (journal_metadata_change)
- * stays: changes are made under a short lock, metadata.json.lock. */
+ * stays: changes are made under a short lock, metadata.json.lock. ERR_BUSY: somebody has
+ * it, and nothing is written; what is to be synced waits for longer, and is written all
+ * the same. */
 int journal_metadata_write(const char *path, const struct journal_metadata *m,
                            bool is_synced, struct err *err);
 

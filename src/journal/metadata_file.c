@@ -4,8 +4,8 @@
  *
  * The run writes it from what it knows while `ahr artifact add` and recover change it.
  * Each reads, changes and replaces under metadata.json.lock, so that none loses what
- * another has just added. The run goes on without the lock when somebody keeps it: it
- * must not stand still for another's sake.
+ * another has just added. The run must not stand still for another's sake: when somebody
+ * keeps the lock it tries again later, and does without at its end alone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "journal/file_priv.h"
 #include "journal/metadata.h"
 
-enum { RUN_WAITS_MS = 200, CHANGE_WAITS_MS = 5000 };
+enum { RUN_WAITS_MS = 200, LAST_WAITS_MS = 2000, CHANGE_WAITS_MS = 5000 };
 
 /* A descriptor to close, ERR_BUSY or -errno. */
 static int
@@ -62,7 +62,9 @@ journal_metadata_write(const char *path, const struct journal_metadata *m, bool 
 {
     AUTO(buf) old = { 0 };
     AUTO(buf) text = { 0 };
-    int lock_fd = lock(path, RUN_WAITS_MS);
+    int lock_fd = lock(path, is_synced ? LAST_WAITS_MS : RUN_WAITS_MS);
+    if (lock_fd == ERR_BUSY && !is_synced)
+        return err_set(err, lock_fd, "somebody else is at '%s'", path);
     if (journal_file_read(AT_FDCWD, path, JOURNAL_METADATA_MAX, &old) < 0)
         buf_clear(&old);
     journal_metadata_format(m, (struct view){ old.p, old.n }, &text);

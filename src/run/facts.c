@@ -227,27 +227,28 @@ write_library(struct run_keep *k, bool is_last, struct err *err)
     return session_meta_write(k->folder.meta_path, &m, is_last, err);
 }
 
-/* The last ones are not given up for one refusal, nor because the disk does not sync. */
-static void
+/* The last ones are not given up for one refusal, nor because the disk does not sync.
+ * False: somebody else is at it, and it is to be tried again. */
+static bool
 write_one(struct run_keep *k, enum run_place place, bool is_last,
           int (*write)(struct run_keep *k, bool is_last, struct err *err))
 {
     struct err err, first;
     int r = write(k, is_last, &first);
-    if (!r)
-        return;
+    if (!r || r == ERR_BUSY)
+        return !r;
     for (int tries = 1; r < 0 && is_last && tries < SESSION_LAST_TRIES; tries++)
         r = write(k, tries < SESSION_LAST_TRIES - 1, &err);
     run_keep_trouble(k, place, &first);
+    return true;
 }
 
 void
 run_facts_write(struct run_keep *k, bool is_last)
 {
-    if (k->has_project)
-        write_one(k, RUN_PROJECT, is_last, write_project);
+    bool is_done = !k->has_project || write_one(k, RUN_PROJECT, is_last, write_project);
     if (k->has_folder)
-        write_one(k, RUN_LIBRARY, is_last, write_library);
-    k->facts.is_changed = false;
+        is_done &= write_one(k, RUN_LIBRARY, is_last, write_library);
+    k->facts.is_changed = !is_done;
     k->facts.at_mono_ns = clock_mono_ns();
 }

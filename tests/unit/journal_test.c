@@ -332,6 +332,15 @@ what_is_no_object_is_left_alone(void **state)
     assert_int_equal(access("none.lock", F_OK), -1);
 }
 
+static int
+change_or_write(const struct journal_metadata *m, const char *path)
+{
+    struct err err;
+    return path ? journal_metadata_change("m.json", NULL, 0, path, &err)
+                : journal_metadata_write("m.json", m, false, &err);
+}
+
+/* However long each of them has to wait. */
 static void
 changes_at_once_are_all_there(void **state)
 {
@@ -346,9 +355,11 @@ changes_at_once_are_all_there(void **state)
             continue;
         for (int i = 0; i < EACH; i++) {
             char path[32];
+            int r = ERR_BUSY;
             snprintf(path, sizeof(path), "f-%d-%d", c, i);
-            if (c ? journal_metadata_change("m.json", NULL, 0, path, &err)
-                  : journal_metadata_write("m.json", &m, false, &err))
+            while (r == ERR_BUSY)
+                r = change_or_write(&m, c ? path : NULL);
+            if (r)
                 _exit(1);
         }
         _exit(0);
@@ -362,6 +373,26 @@ changes_at_once_are_all_there(void **state)
     for (size_t i = 0; i < told.artifacts.n; i++)
         count += !told.artifacts.p[i];
     assert_int_equal(count, 2 + (CHANGERS - 1) * EACH);
+}
+
+/* What another is about to change is not replaced; a run that ends tells how at last. */
+static void
+a_write_gives_way_until_it_is_the_last(void **state)
+{
+    (void)state;
+    AUTO(journal_told) told = { 0 };
+    struct journal_metadata m = sample();
+    struct err err;
+    kit_write_file("m.json", "{}");
+    int fd = open("m.json.lock", O_RDWR | O_CREAT, 0600);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_int_equal(journal_metadata_write("m.json", &m, false, &err), ERR_BUSY);
+    kit_assert_file("m.json", "{}");
+    assert_int_equal(journal_metadata_write("m.json", &m, true, &err), 0);
+    assert_int_equal(journal_metadata_read("m.json", &told, &err), 0);
+    assert_string_equal(told.name, "ARCH-001");
+    close(fd);
+    assert_int_equal(journal_metadata_write("m.json", &m, false, &err), 0);
 }
 
 static void
@@ -704,6 +735,7 @@ main(void)
         KIT_IN_DIR(a_change_leaves_all_else_as_it_is),
         KIT_IN_DIR(what_is_no_object_is_left_alone),
         KIT_IN_DIR(changes_at_once_are_all_there),
+        KIT_IN_DIR(a_write_gives_way_until_it_is_the_last),
         cmocka_unit_test(a_process_is_known_by_its_start),
         KIT_IN_DIR(names_by_role_come_from_one_counter),
         KIT_IN_DIR(a_counter_that_is_lost_is_made_anew),

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -342,6 +343,26 @@ a_run_has_room_in_reserve_until_its_end(void **state)
     end(k);
     assert_non_null(strstr(buf_str(&calls), "meta ")); /* there was room for it */
     assert_null(strstr(buf_str(&calls), "reserved "));
+    leave(k);
+}
+
+/* `ahr artifact add`, say. */
+static void
+facts_that_somebody_else_is_changing_are_told_later(void **state)
+{
+    (void)state;
+    struct kit *k = begin((struct run_options){ 0 });
+    AUTO(buf) path = { 0 };
+    journal_project_path(&k->keep.project, "metadata.json.lock", &path);
+    int fd = open(buf_str(&path), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    k->keep.facts.is_changed = true;
+    run_facts_write(&k->keep, false);
+    assert_true(k->keep.facts.is_changed);
+    close(fd);
+    run_facts_write(&k->keep, false);
+    assert_false(k->keep.facts.is_changed);
+    assert_int_equal(k->said, 0); /* it is no trouble */
     leave(k);
 }
 
@@ -762,6 +783,7 @@ main(void)
         KIT_IN_DIR(the_tape_has_lines_as_a_terminal_needs_them),
         KIT_IN_DIR(nothing_is_read_while_the_tape_has_no_room),
         KIT_IN_DIR(a_run_has_room_in_reserve_until_its_end),
+        KIT_IN_DIR(facts_that_somebody_else_is_changing_are_told_later),
         KIT_IN_DIR(both_folders_are_locked),
         KIT_IN_DIR(a_name_is_free_again_when_its_run_has_ended),
         KIT_IN_DIR(a_file_that_takes_nothing_is_told_once_and_costs_nothing_else),
