@@ -511,6 +511,25 @@ def recover_makes_what_could_not_be_made_before():
 
 
 @test
+def recover_completes_a_prompt_that_came_in_lines():
+    for options in ((), ("--agent", "claude")):  # the command line decides
+        with Ahr(AHR) as a:
+            entire.make_fifo(a.dir / "gate")
+            with a.popen("run", "-q", "--entire", *options, "--", "sh", "-c", f"cat {a.dir / 'gate'}",
+                         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+                for count, line in enumerate(LINES.splitlines(keepends=True), 1):
+                    process.stdin.write(line)
+                    process.stdin.flush()
+                    wait_for(lambda: has_lines(a, count))
+                process.kill()
+                process.wait()
+                entire.open_gate(a.dir / "gate")
+            assert Transcript(a.dir).prompt == "Line one of the task."
+            a.ok("recover", "--all")
+            assert Transcript(a.dir).is_sound().prompt == LINES.decode().rstrip("\n"), options
+
+
+@test
 def recover_goes_on_with_a_message_of_which_a_part_was_early():
     with Ahr(AHR) as a:
         entire.agent(a, (BEGIN, said("m1", text("Let me look.")), "gate", said("m1", tool("t1", "Read", path="a")),

@@ -157,6 +157,7 @@ find_left(struct journal_entire *e)
     e->dir_fd = entire_folder_open(e->opt.root, e->opt.session, false);
     if (e->dir_fd < 0)
         return e->dir_fd == -ENOENT ? ERR_MISSING : e->dir_fd;
+    entire_prompt_find(&e->prompt, e->dir_fd);
     int r = open_lines(e, 0);
     if (r < 0)
         return r == -ENOENT ? 0 : r;

@@ -46,8 +46,9 @@ int journal_entire_open(struct journal_entire **ret,
 /*
  * The same for what a writer that is dead has left: fed with the same events and times
  * it adds what is missing; an event that is lost by now changes no other one's line. A
- * torn last line is cut off. ERR_MISSING: there is no such folder (any more); none is
- * made. opt->git_branch: where no line has one.
+ * torn last line is cut off, and a prompt.txt that has but the first lines of what was
+ * said is replaced. ERR_MISSING: there is no such folder (any more); none is made.
+ * opt->git_branch: where no line has one.
  */
 int journal_entire_open_again(struct journal_entire **ret,
                               const struct journal_entire_options *opt, struct err *err);

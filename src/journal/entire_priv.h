@@ -40,7 +40,11 @@ struct entire_prompt {
     bool is_open;    /* it may go on … */
     bool has_more;   /* … and has, since it was written … */
     bool is_our_own; /* … by us */
+    bool is_left; /* a file is there that may be a dead writer's: see when it is over */
 };
+
+/* What a dead writer has left: one that it had not put in its place yet goes. */
+void entire_prompt_find(struct entire_prompt *p, int dir_fd);
 
 /* What the user says. is_plain: the first is a line of more. */
 int entire_prompt_add(struct entire_prompt *p, struct view text, bool is_plain);

@@ -7,13 +7,15 @@
  * often, writes the same. One that was never begun, since the disk did not take it, is
  * made; one that was made and is gone is not made anew.
  */
+#include <stdlib.h>
+
 #include "journal/entire.h"
 #include "journal/git_branch.h"
 #include "library/entire.h"
 #include "library/recover_run.h"
 #include "play/turns.h"
 #include "session/meta.h"
-#include "turn/decoder.h"
+#include "turn/prompt.h"
 
 struct completing {
     struct journal_entire *entire;
@@ -46,10 +48,21 @@ complete(struct journal_entire *entire, const char *turns_path, bool *ret_is_cha
     return r;
 }
 
+/* As the run itself had it (run/entire.c). */
 static bool
-is_plain(const struct session_told *told)
+is_plain(struct view words)
 {
-    return !told->agent || !strcmp(told->agent, turn_agent_name(TURN_PLAIN));
+    size_t n = 0;
+    for (size_t at = 0; at < words.n; at++)
+        n += !words.p[at];
+    const char **argv = calloc(n + 1, sizeof(*argv));
+    if (!argv)
+        return false;
+    for (size_t i = 0, at = 0; i < n; at += strlen(argv[i++]) + 1)
+        argv[i] = (const char *)words.p + at;
+    bool has_none = turn_prompt(n, argv).from == TURN_PROMPT_NONE;
+    free(argv);
+    return has_none;
 }
 
 int
@@ -75,7 +88,7 @@ recover_entire(const struct session_folder *f, const char *turns_path,
                                                 .cwd = buf_str(&root),
                                                 .git_branch = buf_str(&branch),
                                                 .start_ns = told.started_at_ns,
-                                                .is_plain = is_plain(&told) };
+                                                .is_plain = is_plain(told.words) };
     r = journal_entire_open_again(&entire, &opt, err);
     if (r == ERR_MISSING && told.entire != SESSION_ENTIRE_WANTED)
         return 0;

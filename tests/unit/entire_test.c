@@ -31,6 +31,7 @@ struct scene {
     struct journal_entire *e;
     uint64_t number;
     uint64_t damaged; /* this one cannot be read any more; 0: none */
+    bool is_plain;
 };
 
 static struct journal_entire_options
@@ -42,7 +43,8 @@ options(struct scene *s)
                                             .version = "1.0",
                                             .cwd = "/work",
                                             .git_branch = "main",
-                                            .start_ns = START };
+                                            .start_ns = START,
+                                            .is_plain = s->is_plain };
 }
 
 static void
@@ -575,6 +577,52 @@ lines_that_others_wrote_stay(void **state)
     assert_null(strstr(strstr(buf_str(&now), "no JSON"), "\"go\""));
 }
 
+/* Whoever was killed had some of its lines in the file; all else is not ours. */
+static void
+a_prompt_of_which_there_is_the_beginning_is_completed(void **state)
+{
+    (void)state;
+    static const char whole[] = "one\ntwo\n\nfour";
+    static const struct {
+        const char *left, *want;
+        bool comes_whole;
+    } cases[] = {
+        { "one", whole, false },
+        { "one\ntwo\n", whole, false },
+        { whole, whole, false },
+        { "on", "on", false },
+        { "one\ntwo\n\nfour\nfive", "one\ntwo\n\nfour\nfive", false },
+        { "two", "two", false },
+        { "", "", false },
+        { "one", "one", true },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct scene s = { .is_plain = !cases[i].comes_whole };
+        begin(&s);
+        ask(&s, "one");
+        journal_entire_free(s.e);
+        kit_write_file(FOLDER "/prompt.txt", cases[i].left);
+        for (int times = 0; times < 2; times++) {
+            kit_write_file(FOLDER "/prompt.txt.new", "one\ntw");
+            assert_int_equal(begin_again(&s), 0);
+            if (cases[i].comes_whole) {
+                ask(&s, whole);
+            } else {
+                ask(&s, "one");
+                ask(&s, "two");
+                ask(&s, "");
+                ask(&s, "four");
+            }
+            say(&s, TURN_TEXT, "m1", "Yes.");
+            ask(&s, "five");
+            assert_int_equal(end(&s), 0);
+            kit_assert_file(FOLDER "/prompt.txt", cases[i].want);
+            assert_false(is_there(FOLDER "/prompt.txt.new"));
+        }
+        assert_int_equal(journal_entire_remove(s.root, SESSION, NULL), 0);
+    }
+}
+
 static void
 a_folder_that_is_gone_is_not_made_anew(void **state)
 {
@@ -770,6 +818,7 @@ main(void)
         KIT_IN_DIR(what_was_lost_in_the_middle_is_added_behind_the_last_line),
         KIT_IN_DIR(what_is_gone_from_the_middle_takes_its_place_in_the_chain),
         KIT_IN_DIR(lines_that_others_wrote_stay),
+        KIT_IN_DIR(a_prompt_of_which_there_is_the_beginning_is_completed),
         KIT_IN_DIR(a_folder_that_is_gone_is_not_made_anew),
         cmocka_unit_test(an_action_is_one_line_without_markup),
         cmocka_unit_test(a_call_that_is_told_again_is_one_action),
