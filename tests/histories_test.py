@@ -378,6 +378,22 @@ def a_history_that_grows_step_by_step_is_the_one_that_was_taken_in_one_go():
                 assert {k for k in mine if mine[k] != theirs[k]} <= {"path", "size_bytes"}, (mine, theirs)
 
 
+@test
+def a_stream_that_was_kept_counts_once_however_it_grows():
+    def turn(total):
+        return {"type": "turn.completed", "usage": {"input_tokens": total, "cached_input_tokens": 0, "output_tokens": 7}}
+    with Importer(AHR) as a:
+        path = a.dir / "kept.ndjson"
+        said = {"type": "item.completed", "item": {"id": "i", "type": "agent_message", "text": "done"}}
+        lines = [{"type": "thread.started", "thread_id": "01a1de26-2285-74e1-833b-68633f363660"}, said, turn(100),
+                 turn(150), turn(220)]
+        for upto in range(3, len(lines) + 1):
+            path.write_text("".join(dumps(line) + "\n" for line in lines[:upto]))
+            sid = a.take(path)[path.resolve()]["id"]
+        usage = a.shown(sid)["usage"]
+        assert (usage["input_tokens"], usage["output_tokens"]) == (220, 7), usage
+
+
 # Writes its input byte by byte; so many for each number it is told.
 WRITER = """
 import sys

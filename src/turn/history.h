@@ -72,9 +72,9 @@ uint64_t turn_history_stamp(struct view line);
 /* Is it one whole object? Then it may be taken although no newline is behind it yet. */
 bool turn_history_is_whole(struct view line);
 
-/* All that the next line needs. Load into one that is new and of the same agent;
- * ERR_DAMAGED: that is none, or another version's. What could not be loaded is of no more
- * use, but to be freed. */
+/* All that the next line needs, but of a stream. Load into one that is new and of the
+ * same agent; ERR_DAMAGED: that is none, or another version's. What could not be loaded
+ * is of no more use, but to be freed. */
 int turn_history_save(struct turn_history *h, struct buf *out);
 int turn_history_load(struct turn_history *h, struct view saved);
 

@@ -2,7 +2,8 @@
 /*
  * history_state.c -- all that the next line of a history needs, as bytes (base/parts.h).
  *
- * Who finds another version's reads the history from its beginning.
+ * Who finds another version's reads the history from its beginning. So does who has a
+ * stream that was kept: its running sums are not here.
  */
 #include <string.h>
 
@@ -10,9 +11,9 @@
 #include "turn/history_priv.h"
 #include "turn/tell_priv.h"
 
-static const struct view magic = { (const uint8_t *)"ahr history 3", 13 };
+static const struct view magic = { (const uint8_t *)"ahr history 4", 13 };
 
-enum { OWN_TEXTS = 16, OWN_NUMBERS = 16, TEXTS = OWN_TEXTS + 3 * TURN_LANES };
+enum { OWN_TEXTS = 15, OWN_NUMBERS = 12, TEXTS = OWN_TEXTS + 3 * TURN_LANES };
 
 /* Every text that lasts from line to line. */
 static void
@@ -21,9 +22,9 @@ list_texts(struct turn_history *h, struct buf *ret[TEXTS])
     struct turn_history_facts *f = &h->facts;
     struct turn_state *s = &h->s;
     struct buf *const own[OWN_TEXTS] = {
-        &f->id,      &f->cwd,       &f->version, &f->git_branch, &f->model, &f->title,
-        &s->calls,   &s->message,   &s->session, &s->model,      &h->told,  &h->marks,
-        &h->awaited, &h->summaries, &h->tasks,   &s->sums,
+        &f->id,    &f->cwd,   &f->version, &f->git_branch, &f->model,
+        &f->title, &s->calls, &s->message, &s->session,    &s->model,
+        &h->told,  &h->marks, &h->awaited, &h->summaries,  &h->tasks,
     };
     memcpy(ret, own, sizeof(own));
     ret += OWN_TEXTS;
@@ -37,24 +38,10 @@ list_texts(struct turn_history *h, struct buf *ret[TEXTS])
 static void
 list_numbers(struct turn_history *h, uint64_t *ret[OWN_NUMBERS])
 {
-    struct turn_usage *all = &h->s.all;
     uint64_t *const own[OWN_NUMBERS] = {
-        &h->facts.start_ns,
-        &h->facts.last_ns,
-        &h->facts.events,
-        &h->s.turns,
-        &h->s.cost_microusd,
-        &h->totals[0],
-        &h->totals[1],
-        &h->totals[2],
-        &h->totals[3],
-        &h->place[0],
-        &h->place[1],
-        &h->place[2],
-        &all->input_tokens,
-        &all->output_tokens,
-        &all->cache_creation_tokens,
-        &all->cache_read_tokens,
+        &h->facts.start_ns,  &h->facts.last_ns, &h->facts.events, &h->s.turns,
+        &h->s.cost_microusd, &h->totals[0],     &h->totals[1],    &h->totals[2],
+        &h->totals[3],       &h->place[0],      &h->place[1],     &h->place[2],
     };
     memcpy(ret, own, sizeof(own));
 }

@@ -116,53 +116,6 @@ what_was_said_in_pieces_alone_is_kept(void **state)
               "\"I was about to\"}}}\n"));
 }
 
-/* -- growing: the sums that it tells go on, too -- */
-
-#define ENDS(in, all)                                                          \
-    "{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"\",\"usage\":{" \
-    "\"input_tokens\":" in "},\"modelUsage\":{\"m\":{\"inputTokens\":" all "}}}\n"
-
-#define BEGINS "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"S\"}\n"
-
-#define ID     "01a1de26-2285-74e1-833b-68633f363660"
-#define THREAD "{\"type\":\"thread.started\",\"thread_id\":\"" ID "\"}\n"
-#define TURN(in, out)                                                                  \
-    "{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":" in                     \
-    ",\"cached_input_tokens\":0,\"cache_write_input_tokens\":0,\"output_tokens\":" out \
-    "}}\n"
-
-static void
-check_growing(enum turn_agent agent, const char *const *parts, size_t count,
-              const char *want)
-{
-    struct history_kit k;
-    history_kit_begin(&k, agent);
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(history_kit_lines(&k, text_view(parts[i])), 0);
-        history_kit_reload(&k);
-    }
-    assert_string_equal(buf_str(&k.shown), want);
-    history_kit_end(&k);
-}
-
-static void
-a_stream_that_grows_is_read_on(void **state)
-{
-    (void)state;
-    static const char *const parts[] = { BEGINS ENDS("5", "9"), ENDS("5", "16"),
-                                         ENDS("1", "18") };
-    check_growing(TURN_CLAUDE, parts, 3,
-                  "session id=S\ndone name=success in=9 out=0 made=0 read=0\n"
-                  "done name=success in=7 out=0 made=0 read=0\n"
-                  "done name=success in=2 out=0 made=0 read=0\n");
-    static const char *const turns[] = { THREAD TURN("100", "7"), TURN("150", "9") };
-    check_growing(TURN_CODEX, turns, 2,
-                  "session id=" ID "\nusage in=100 out=7 made=0 read=0 final\n"
-                  "done id=" ID " name=success in=100 out=7 made=0 read=0 turns=1\n"
-                  "usage in=50 out=2 made=0 read=0 final\n"
-                  "done id=" ID " name=success in=50 out=2 made=0 read=0 turns=1\n");
-}
-
 /* -- other files -- */
 
 /* The two have much of the same in their lines. */
@@ -187,7 +140,6 @@ main(void)
         cmocka_unit_test(the_fixtures_are_the_same_from_a_file),
         cmocka_unit_test(all_agents_streams_are_known),
         cmocka_unit_test(what_was_said_in_pieces_alone_is_kept),
-        cmocka_unit_test(a_stream_that_grows_is_read_on),
         cmocka_unit_test(a_transcript_is_no_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
