@@ -122,6 +122,33 @@ find_place(struct turn_history *h, const struct fields *f, struct view object)
     return r < 0 ? r : place.is_same;
 }
 
+/* -- what is awaited: pairs of a number and a text, the latest of them -- */
+
+static bool
+take_pair(struct view *rest, uint64_t *ret_number, struct view *ret_text)
+{
+    return parts_take_u64(rest, ret_number) && parts_take(rest, ret_text);
+}
+
+/* So many have gone for it. Every line looks through all of them. */
+static unsigned
+put_pair(struct buf *pairs, unsigned max, uint64_t number, struct view text)
+{
+    struct view rest = { pairs->p, pairs->n }, behind_first = { 0 }, its_text;
+    uint64_t its_number;
+    unsigned count = 0, gone = 0;
+    for (; take_pair(&rest, &its_number, &its_text); count++)
+        behind_first = count ? behind_first : rest;
+    if (count >= max) {
+        memmove(pairs->p, behind_first.p, behind_first.n);
+        pairs->n = behind_first.n;
+        gone = 1;
+    }
+    (void)parts_put_u64(pairs, number);
+    (void)parts_put(pairs, text);
+    return gone;
+}
+
 /* -- what it tells of the session -- */
 
 /* Is of the session that has its leaf, here or further down: at the top of a file stand
@@ -129,20 +156,20 @@ find_place(struct turn_history *h, const struct fields *f, struct view object)
 static int
 take_summary(struct turn_history *h, const struct fields *f)
 {
-    enum { OF_OTHERS_MAX = 64 << 10 };
+    enum { SUMMARY_MAX = 4 << 10 };
     uint64_t leaf = key_of(f->leaf);
     struct view text = turn_text(f->summary, &h->scratch);
     if (!leaf || turn_tree_has(&h->tree, leaf)) {
         (void)history_learn_text(h, &h->facts.title, text);
         return 0;
     }
-    if (!text.n || text.n > OF_OTHERS_MAX || h->summaries.n > OF_OTHERS_MAX)
+    if (!text.n || text.n > SUMMARY_MAX)
         return 0;
     AUTO(buf) masked = { 0 };
     int r = history_masked(h, &text, &masked);
     if (!r)
-        r = parts_put_u64(&h->summaries, leaf);
-    return r < 0 ? r : parts_put(&h->summaries, text);
+        (void)put_pair(&h->summaries, HISTORY_SUMMARIES_MAX, leaf, text);
+    return r < 0 ? r : h->summaries.failed;
 }
 
 /* The line may be the leaf of one that stood before it. */
@@ -153,7 +180,7 @@ find_summary(struct turn_history *h, const struct fields *f)
     uint64_t leaf, key = rest.n ? key_of(f->uuid) : 0;
     if (!key || turn_tree_has(&h->tree, key))
         return;
-    while (parts_take_u64(&rest, &leaf) && parts_take(&rest, &text))
+    while (take_pair(&rest, &leaf, &text))
         if (leaf == key)
             (void)history_learn_text(h, &h->facts.title, text);
 }
@@ -189,27 +216,27 @@ learn(struct turn_history *h, const struct fields *f, bool is_side)
 static int
 take_event(void *ctx, const struct turn_event *e)
 {
-    enum { TASKS_MAX = 64 << 10 };
+    enum { ID_MAX = 256 };
     struct turn_history *h = ctx;
     bool is_task = turn_says(e->name, "Task") || turn_says(e->name, "Agent");
-    if (e->type == TURN_TOOL_CALL && is_task && h->tasks.n + e->id.n <= TASKS_MAX) {
+    if (e->type == TURN_TOOL_CALL && is_task && e->id.n <= ID_MAX) {
         struct view prompt = { 0 };
         const struct turn_field wanted[] = { { "prompt", &prompt } };
         (void)turn_known_fields(e->json, wanted, 1);
-        parts_put_u64(&h->tasks, history_hash(4, turn_text(prompt, &h->scratch)));
-        parts_put(&h->tasks, e->id);
+        uint64_t hash = history_hash(4, turn_text(prompt, &h->scratch));
+        h->tasks_gone += put_pair(&h->tasks, HISTORY_TASKS_MAX, hash, e->id);
     }
     return h->tasks.failed ? h->tasks.failed : history_tell(h, e);
 }
 
-/* The first call with that prompt whose sub-agent has not spoken; from 1; 0: none. */
+/* The first call with that prompt whose sub-agent has not spoken: its number of all that
+ * there were, from 1; 0: none. */
 static uint64_t
 begin_task(struct turn_history *h, struct view prompt)
 {
-    uint64_t wanted = history_hash(4, prompt), hash, number = 0;
+    uint64_t wanted = history_hash(4, prompt), hash, number = h->tasks_gone;
     struct view rest = { h->tasks.p, h->tasks.n }, id;
-    for (struct view at = rest; parts_take_u64(&rest, &hash) && parts_take(&rest, &id);
-         at = rest) {
+    for (struct view at = rest; take_pair(&rest, &hash, &id); at = rest) {
         number++;
         if (hash != wanted || !prompt.n)
             continue;
@@ -222,11 +249,12 @@ begin_task(struct turn_history *h, struct view prompt)
 static struct view
 task_id(const struct turn_history *h, uint64_t number)
 {
-    struct view rest = { h->tasks.p, h->tasks.n }, id = { 0 };
-    uint64_t hash;
-    while (number-- && parts_take_u64(&rest, &hash) && parts_take(&rest, &id))
-        ;
-    return id;
+    struct view rest = { h->tasks.p, h->tasks.n }, id;
+    uint64_t hash, at = h->tasks_gone;
+    while (number > at && take_pair(&rest, &hash, &id))
+        if (++at == number)
+            return id;
+    return (struct view){ 0 };
 }
 
 static struct view

@@ -8,7 +8,12 @@
 #include "turn/history.h"
 #include "turn/history_tree_priv.h"
 
-enum { HISTORY_AWAITED_MAX = 64, HISTORY_PLACES = 3 };
+enum {
+    HISTORY_AWAITED_MAX = 64,
+    HISTORY_PLACES = 3,
+    HISTORY_SUMMARIES_MAX = 64,
+    HISTORY_TASKS_MAX = 256,
+};
 
 struct turn_history {
     struct turn_history_options opt;
@@ -28,8 +33,9 @@ struct turn_history {
     uint64_t place[HISTORY_PLACES];
     bool is_fork;
     /* history_claude.c, as parts: summaries whose leaves have not come; calls of
-     * sub-agents, with hashes of their prompts. */
+     * sub-agents, with hashes of their prompts. The oldest go; so many calls have. */
     struct buf summaries, tasks;
+    uint64_t tasks_gone;
 };
 
 struct turn_history_format {

@@ -11,9 +11,9 @@
 #include "turn/history_priv.h"
 #include "turn/tell_priv.h"
 
-static const struct view magic = { (const uint8_t *)"ahr history 4", 13 };
+static const struct view magic = { (const uint8_t *)"ahr history 5", 13 };
 
-enum { OWN_TEXTS = 15, OWN_NUMBERS = 12, TEXTS = OWN_TEXTS + 3 * TURN_LANES };
+enum { OWN_TEXTS = 15, OWN_NUMBERS = 13, TEXTS = OWN_TEXTS + 3 * TURN_LANES };
 
 /* Every text that lasts from line to line. */
 static void
@@ -42,6 +42,7 @@ list_numbers(struct turn_history *h, uint64_t *ret[OWN_NUMBERS])
         &h->facts.start_ns,  &h->facts.last_ns, &h->facts.events, &h->s.turns,
         &h->s.cost_microusd, &h->totals[0],     &h->totals[1],    &h->totals[2],
         &h->totals[3],       &h->place[0],      &h->place[1],     &h->place[2],
+        &h->tasks_gone,
     };
     memcpy(ret, own, sizeof(own));
 }
@@ -101,16 +102,25 @@ load_texts(struct turn_history *h, struct view *rest)
     return r;
 }
 
+/* Of a number and a text each. UINT64_MAX: they are none. */
+static uint64_t
+count_pairs(const struct buf *pairs)
+{
+    struct view rest = { pairs->p, pairs->n }, text;
+    uint64_t number, count = 0;
+    for (; rest.n; count++)
+        if (!parts_take_u64(&rest, &number) || !parts_take(&rest, &text))
+            return UINT64_MAX;
+    return count;
+}
+
 /* Each was told by an event. */
 static bool
 tasks_are_sound(const struct turn_history *h)
 {
-    struct view rest = { h->tasks.p, h->tasks.n }, id;
-    uint64_t hash, count = 0;
-    for (; rest.n; count++)
-        if (!parts_take_u64(&rest, &hash) || !parts_take(&rest, &id))
-            return false;
-    return count <= h->facts.events;
+    uint64_t count = count_pairs(&h->tasks), events = h->facts.events;
+    return count <= HISTORY_TASKS_MAX && h->tasks_gone <= events &&
+           count <= events - h->tasks_gone;
 }
 
 /* What is read without a further look. */
@@ -128,6 +138,7 @@ is_sound(const struct turn_history *h)
            h->marks.n % size == 0 && h->marks.n / size <= HISTORY_MARKS_MAX &&
            h->awaited.n % size == 0 && h->awaited.n / size <= HISTORY_AWAITED_MAX &&
            h->facts.start_ns <= h->facts.last_ns && h->facts.events <= UINT64_MAX / 2 &&
+           count_pairs(&h->summaries) <= HISTORY_SUMMARIES_MAX &&
            turn_calls_are_sound(&h->s) && tasks_are_sound(h);
 }
 

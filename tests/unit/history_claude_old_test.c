@@ -11,6 +11,7 @@
 
 #include "support/history_kit.h"
 #include "support/text_view.h"
+#include "turn/history_priv.h"
 
 #define LINE(uuid, parent, message)                                        \
     "{\"type\":\"assistant\",\"uuid\":\"" uuid "\",\"parentUuid\":" parent \
@@ -66,6 +67,44 @@ a_sub_agent_among_the_others_is_known_by_its_prompt(void **state)
     history_kit_end(&k);
 }
 
+/* However many there were: those that came last. */
+static void
+only_the_latest_sub_agents_are_awaited(void **state)
+{
+    (void)state;
+    enum { COUNT = HISTORY_TASKS_MAX + 44 };
+    struct history_kit k;
+    history_kit_begin(&k, TURN_CLAUDE);
+    for (int i = 0; i < COUNT; i++) {
+        AUTO(buf) line = { 0 };
+        buf_printf(&line, TASK("a%d", "null", "t%d", "look %d"), i, i, i, i);
+        assert_int_equal(history_kit_lines(&k, (struct view){ line.p, line.n }), 0);
+    }
+    /* One speaks, and goes on when more have come. */
+    assert_int_equal(
+        history_kit_lines(&k, text_view(SIDE("user", "s", "null", "\"look 100\""))), 0);
+    assert_int_equal(history_kit_lines(&k, text_view(TASK("z", "null", "t-z", "z"))), 0);
+    history_kit_reload(&k);
+    assert_int_equal(
+        history_kit_lines(&k, text_view(SIDE("assistant", "s2", "\"s\"", TEXTS("1")))),
+        0);
+    assert_non_null(strstr(buf_str(&k.shown), "text id=n-s2 parent=t100 \"1\"\n"));
+    for (int i = 0; i < COUNT; i++) {
+        AUTO(buf) line = { 0 };
+        AUTO(buf) want = { 0 };
+        buf_printf(&line, SIDE("user", "r%d", "null", "\"look %d\""), i, i, i);
+        buf_clear(&k.shown);
+        assert_int_equal(history_kit_lines(&k, (struct view){ line.p, line.n }), 0);
+        if (i <= COUNT - HISTORY_TASKS_MAX || i == 100)
+            buf_puts(&want, "text user parent=sidechain ");
+        else
+            buf_printf(&want, "text user parent=t%d ", i);
+        buf_printf(&want, "\"look %d\"\n", i);
+        assert_string_equal(buf_str(&k.shown), buf_str(&want));
+    }
+    history_kit_end(&k);
+}
+
 #define SUMMARY(text, leaf) \
     "{\"type\":\"summary\",\"summary\":\"" text "\",\"leafUuid\":\"" leaf "\"}\n"
 #define LEAF(id)                                                                \
@@ -108,7 +147,34 @@ a_summary_is_of_the_session_that_has_its_leaf(void **state)
                  "own");
 }
 
-/* Those of others in any number. */
+/* However many there were: those that came last. */
+static void
+only_the_latest_summaries_are_awaited(void **state)
+{
+    (void)state;
+    enum { COUNT = 5200, FIRST = COUNT - HISTORY_SUMMARIES_MAX };
+    struct history_kit k;
+    history_kit_begin(&k, TURN_CLAUDE);
+    for (int i = 0; i < COUNT; i++) {
+        AUTO(buf) line = { 0 };
+        buf_printf(&line, SUMMARY("of %d", "u%d"), i, i);
+        assert_int_equal(history_kit_lines(&k, (struct view){ line.p, line.n }), 0);
+    }
+    for (int i = FIRST - 1; i < COUNT; i++) {
+        AUTO(buf) line = { 0 };
+        AUTO(buf) want = { 0 };
+        const struct buf *title = &turn_history_facts(k.h)->title;
+        buf_printf(&line, LEAF("u%d"), i);
+        if (i >= FIRST)
+            buf_printf(&want, "of %d", i);
+        assert_int_equal(history_kit_lines(&k, (struct view){ line.p, line.n }), 0);
+        assert_int_equal(title->n, want.n);
+        assert_true(!want.n || !memcmp(title->p, want.p, want.n));
+    }
+    history_kit_end(&k);
+}
+
+/* Those of others in any number, and of any length. */
 static void
 summaries_of_others_cost_a_fixed_amount(void **state)
 {
@@ -119,11 +185,11 @@ summaries_of_others_cost_a_fixed_amount(void **state)
     k.is_quiet = true;
     for (int i = 0; i < 20000; i++) {
         AUTO(buf) line = { 0 };
-        buf_printf(&line, SUMMARY("of a session that is not this one", "%d"), i);
+        buf_printf(&line, SUMMARY("of %0*d", "%d"), i % 8000, 1, i);
         assert_int_equal(history_kit_lines(&k, (struct view){ line.p, line.n }), 0);
     }
     assert_int_equal(turn_history_save(k.h, &saved), 0);
-    assert_true(saved.n < 200000);
+    assert_true(saved.n < 300000);
     history_kit_end(&k);
 }
 
@@ -132,7 +198,9 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sub_agent_among_the_others_is_known_by_its_prompt),
+        cmocka_unit_test(only_the_latest_sub_agents_are_awaited),
         cmocka_unit_test(a_summary_is_of_the_session_that_has_its_leaf),
+        cmocka_unit_test(only_the_latest_summaries_are_awaited),
         cmocka_unit_test(summaries_of_others_cost_a_fixed_amount),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
