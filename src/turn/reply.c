@@ -149,6 +149,8 @@ static int
 end_message(struct turn_reply *r)
 {
     int result = turn_block_end_all(r, true);
+    if (result >= 0 && r->api && r->api->end)
+        result = r->api->end(r);
     return result < 0 ? result : turn_reply_usage_end(r);
 }
 

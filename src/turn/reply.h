@@ -17,8 +17,9 @@
  * TURN_TOOL_RESULT in the reply was made by the API itself.
  *
  * A reply that breaks off has told a prefix of its events. Its end then hands out what
- * was never told whole, was_cut_off; its usage is a lower bound, not is_final. What has
- * said anything has a TURN_USAGE; if the API tells no numbers, one without any.
+ * was never told whole, was_cut_off; its usage is a lower bound, not is_final, in which
+ * what was cached may still count as input. What has said anything has a TURN_USAGE; if
+ * the API tells no numbers, one without any.
  *
  * Should a stream of the Messages API hold another message, with another id, that is told
  * too: the one before ends there, and the facts are of the last.

@@ -416,5 +416,5 @@ take_body(struct turn_reply *r, struct view json)
 }
 
 const struct turn_reply_api turn_reply_anthropic = {
-    TURN_API_ANTHROPIC, is_mine, take_event, take_body, is_next,
+    TURN_API_ANTHROPIC, is_mine, take_event, take_body, is_next, NULL,
 };

@@ -28,21 +28,25 @@ is_mine(const struct turn_reply_mark *m)
 
 /* -- usage -- */
 
-/* Until the count is final more of the input may turn out to be cached: then it would be
- * counted twice. */
+/* What is cached is taken off the input once nothing more is told: before, more of it may
+ * turn out to be cached, and would be counted twice. */
 static int
-tell_count(struct turn_reply *r, bool is_final)
+tell_all(struct turn_reply *r, bool is_final)
 {
     struct turn_usage u = r->raw;
-    if (is_final)
-        turn_take_off(&u.input_tokens, u.cache_read_tokens);
-    else
-        u.input_tokens = TURN_UNKNOWN;
+    turn_take_off(&u.input_tokens, u.cache_read_tokens);
     return turn_reply_usage(r, u, is_final);
 }
 
-/* Some servers count in each chunk, and in one more without choices, which may be the
- * first to tell what is cached. Of others the one with the reason to stop has it all. */
+/* Broken off, it is what there was of it. */
+static int
+end(struct turn_reply *r)
+{
+    return tell_all(r, false);
+}
+
+/* Some servers count in each chunk, or with the reason to stop, and in one more without
+ * choices, which may be the first to tell what is cached. */
 static int
 take_usage(struct turn_reply *r, const struct chunk *c)
 {
@@ -52,12 +56,15 @@ take_usage(struct turn_reply *r, const struct chunk *c)
         return 0;
     struct turn_usage told = turn_reply_openai_usage(
         c->usage, "prompt_tokens", "completion_tokens", "prompt_tokens_details");
-    bool is_news = turn_usage_raise(&r->raw, told);
-    r->is_running |= is_news && !has_stopped;
+    (void)turn_usage_raise(&r->raw, told);
     int result = turn_reply_keep_usage(r, c->usage);
-    return result < 0 ? result
-                      : tell_count(r, has_stopped &&
-                                          !(r->is_running && turn_next(&choices, &one)));
+    if (result < 0 || r->is_silent || (has_stopped && turn_next(&choices, &one)))
+        return result;
+    if (has_stopped)
+        return tell_all(r, true);
+    struct turn_usage so_far = r->raw;
+    so_far.input_tokens = TURN_UNKNOWN;
+    return turn_reply_usage(r, so_far, false);
 }
 
 /* -- what is said -- */
@@ -304,8 +311,8 @@ static int
 finish(struct turn_reply *r)
 {
     int result = turn_block_end_all(r, r->has_failed);
-    if (result >= 0 && !r->has_failed)
-        result = tell_count(r, true);
+    if (result >= 0)
+        result = tell_all(r, !r->has_failed);
     return result < 0 ? result : turn_reply_whole(r);
 }
 
@@ -326,5 +333,5 @@ take_body(struct turn_reply *r, struct view json)
 }
 
 const struct turn_reply_api turn_reply_openai_chat = {
-    TURN_API_OPENAI_CHAT, is_mine, take_event, take_body, NULL,
+    TURN_API_OPENAI_CHAT, is_mine, take_event, take_body, NULL, end,
 };

@@ -441,5 +441,5 @@ take_body(struct turn_reply *r, struct view json)
 }
 
 const struct turn_reply_api turn_reply_openai_responses = {
-    TURN_API_OPENAI_RESPONSES, is_mine, take_event, take_body, NULL,
+    TURN_API_OPENAI_RESPONSES, is_mine, take_event, take_body, NULL, NULL,
 };

@@ -44,7 +44,6 @@ struct turn_reply {
     bool has_too_many;          /* blocks: that was told */
     uint64_t before;            /* messages */
     uint64_t calls;             /* of chat completions: so many have begun */
-    bool is_running;            /* … usage was told while it went on */
     struct turn_usage raw; /* … the largest of each number; input: with the cached */
     size_t max, held; /* bytes of what blocks say and of proofs: the ceiling, and now */
     uint32_t items[TURN_REPLY_ITEMS]; /* of responses: those with texts that were told,
@@ -70,6 +69,8 @@ struct turn_reply_api {
     int (*take_body)(struct turn_reply *r, struct view json);
     /* Does this event begin another message than the one that is whole? NULL: never. */
     bool (*is_next)(const struct turn_reply *r, struct view data);
+    /* Nothing more comes: what was withheld of its usage. NULL: nothing was. */
+    int (*end)(struct turn_reply *r);
 };
 
 extern const struct turn_reply_api turn_reply_anthropic, turn_reply_openai_chat,

@@ -139,12 +139,23 @@ is_within(uint64_t part, uint64_t whole)
     return part == TURN_UNKNOWN || (whole != TURN_UNKNOWN && part <= whole);
 }
 
+/* What is cached of the input may be told last. */
+static uint64_t
+all_input(struct turn_usage u)
+{
+    bool has_both = u.input_tokens != TURN_UNKNOWN && u.cache_read_tokens != TURN_UNKNOWN;
+    return has_both ? u.input_tokens + u.cache_read_tokens : u.input_tokens;
+}
+
 static void
 check_least(const struct turn_reply_facts *broken, const struct turn_reply *whole)
 {
     struct turn_usage part = broken->usage, all = turn_reply_facts(whole).usage;
     if (broken->before != turn_reply_facts(whole).before) /* of another message */
         return;
+    assert_true(is_within(all_input(part), all_input(all)));
+    if (!broken->is_final)
+        part.input_tokens = TURN_UNKNOWN;
     for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
         uint64_t a = *turn_usage_field(&part, i), b = *turn_usage_field(&all, i);
         assert_true(is_within(a, b));
@@ -152,13 +163,15 @@ check_least(const struct turn_reply_facts *broken, const struct turn_reply *whol
     }
 }
 
-/* Byte by byte into one that is never ended; each of its prefixes ends in another. */
+/* Byte by byte; each prefix ends in one of its own. */
 static void
 check_broken(enum turn_api api, struct view bytes)
 {
     struct turn_reply *whole = begin(api);
     AUTO(buf) all = { 0 };
+    AUTO(buf) end = { 0 };
     feed(whole, bytes.p, bytes.n, &all);
+    assert_int_equal(turn_reply_end(whole, show, &end), 0);
     for (size_t n = 0; n < bytes.n; n++) {
         AUTO(buf) out = { 0 };
         struct turn_reply *r = begin(api);

@@ -22,7 +22,8 @@ void reply_kit_events(const char *lines, struct buf *out);
 /*
  * Fails the test unless these are the events of the stream: whole, byte by byte, cut into
  * two anywhere, and with its API guessed. Broken off after any byte it has told a prefix
- * of the events, and no more usage than it has in the end; is_final only if that is all.
+ * of the events, and no more usage than it has in the end (of what is cached, as input);
+ * is_final only if that is all.
  */
 void reply_kit_check(enum turn_api api, const char *lines, const char *want);
 /* The same without a guess, of lines that do not tell. */

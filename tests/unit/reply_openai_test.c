@@ -222,7 +222,6 @@ a_server_may_count_in_each_chunk(void **state)
           "text partial id=c1 \"b\"\n"
           "usage id=c1 model=gpt-x out=2\n"
           "text id=c1 \"ab\"\n"
-          "usage id=c1 model=gpt-x out=3\n"
           "final usage id=c1 model=gpt-x in=9 out=3\n"
           "= openai-chat id=c1 model=gpt-x stop=stop in=9 out=3 final whole\n");
     /* Without a reason to stop the end of the stream says that this was all. */
@@ -232,10 +231,33 @@ a_server_may_count_in_each_chunk(void **state)
           "text id=c1 \"a\"\n"
           "final usage id=c1 model=gpt-x in=9 out=1\n"
           "= openai-chat id=c1 model=gpt-x in=9 out=1 final whole\n");
+}
+
+/* By the user, or by a server that sends no [DONE]. */
+static void
+what_breaks_off_has_its_input(void **state)
+{
+    (void)state;
     check(CHUNK("{}", "null",
                 "{'prompt_tokens':9,'prompt_tokens_details':{'cached_tokens':4}}"),
           "usage id=c1 model=gpt-x read=4\n"
-          "= openai-chat id=c1 model=gpt-x read=4\n");
+          "usage id=c1 model=gpt-x in=5 read=4\n"
+          "= openai-chat id=c1 model=gpt-x in=5 read=4\n");
+    check(RUNNING("{'content':'a'}", "null", "1") RUNNING("{}", "'stop'", "3"),
+          "text partial id=c1 \"a\"\n"
+          "usage id=c1 model=gpt-x out=1\n"
+          "text id=c1 \"a\"\n"
+          "usage id=c1 model=gpt-x in=9 out=3\n"
+          "= openai-chat id=c1 model=gpt-x stop=stop in=9 out=3\n");
+    check("{'choices':[{'delta':{'content':'a'}}],'usage':{'prompt_tokens':9}}\n",
+          "text partial \"a\"\ntext cut off \"a\"\nusage in=9\n= openai-chat in=9\n");
+    check(RUNNING("{'content':'a'}", "null", "1") "{'error':'Boom'}\n" DONE,
+          "text partial id=c1 \"a\"\n"
+          "usage id=c1 model=gpt-x out=1\n"
+          "error \"Boom\"\n"
+          "text cut off id=c1 \"a\"\n"
+          "usage id=c1 model=gpt-x in=9 out=1\n"
+          "= openai-chat id=c1 model=gpt-x in=9 out=1 whole failed\n");
 }
 
 /* Else the 80 would count as input, too. */
@@ -251,15 +273,17 @@ what_is_cached_may_be_told_late(void **state)
               DONE,
           "usage id=c1 model=gpt-x out=1 read=0\n"
           "usage id=c1 model=gpt-x out=2 read=80\n"
-          "usage id=c1 model=gpt-x out=3 read=80\n"
           "final usage id=c1 model=gpt-x in=20 out=3 read=80\n"
           "= openai-chat id=c1 model=gpt-x stop=stop in=20 out=3 read=80 final whole\n");
     /* vLLM tells it only in the last chunk, which has no choices. */
     check(CHUNK("{}", "null", "{'prompt_tokens':100,'completion_tokens':1}")
               CHUNK("{}", "'stop'", "{'prompt_tokens':100,'completion_tokens':20}") USAGE,
-          "usage id=c1 model=gpt-x out=1\n"
-          "usage id=c1 model=gpt-x out=20\n" USAGE_SHOWN
+          "usage id=c1 model=gpt-x out=1\n" USAGE_SHOWN
           "= openai-chat id=c1 model=gpt-x stop=stop in=36 out=20 read=64 final\n");
+    /* Others tell the rest of it with the reason to stop. */
+    check(CHUNK("{}", "'stop'", "{'prompt_tokens':100,'completion_tokens':20}")
+              USAGE DONE,
+          USAGE_SHOWN FACTS("stop"));
 }
 
 static void
@@ -666,6 +690,7 @@ main(void)
         cmocka_unit_test(a_content_may_be_of_parts),
         cmocka_unit_test(only_the_first_choice_counts),
         cmocka_unit_test(a_server_may_count_in_each_chunk),
+        cmocka_unit_test(what_breaks_off_has_its_input),
         cmocka_unit_test(what_is_cached_may_be_told_late),
         cmocka_unit_test(odd_counts_are_not_known),
         cmocka_unit_test(a_reply_whose_usage_nobody_tells_is_a_call),
