@@ -46,6 +46,7 @@ enum {
     TURN_REPLY_MAX = 64 << 20,
     TURN_REPLY_MAX_LEAST = 64 << 10,
     TURN_REPLY_USAGE = 4096, /* … of raw_usage; a longer one is none */
+    TURN_REPLY_USAGE_MEMBERS = 32,
 };
 
 /* "anthropic"; "openai-chat"; "openai-responses"; "auto". */
@@ -62,7 +63,8 @@ struct turn_reply_facts {
     struct turn_usage usage;
     bool is_final; /* that is all; else a lower bound */
     /* What was used in the API's own words, a JSON object; empty: none was told. What
-     * came later stands in place of what came before. */
+     * came later stands in place of what came before: each member, or with more than
+     * TURN_REPLY_USAGE_MEMBERS in either of the two all of it. */
     struct view raw_usage;
     bool is_whole;   /* its end was told (message_stop, [DONE], response.completed) */
     bool has_failed; /* it told an error */

@@ -60,79 +60,76 @@ pass(struct json_in *in)
     return (struct view){ start, (size_t)(in->p - start) };
 }
 
-/* Of a good object, behind its bracket. */
-static bool
-next_member(struct json_in *in, bool *is_first, struct member *ret)
+/* How many a good object has, TURN_REPLY_USAGE_MEMBERS + 1 for more; these are in ret. */
+static size_t
+list_members(struct view object, struct member ret[TURN_REPLY_USAGE_MEMBERS])
 {
-    if (!json_in_each(in, '}', is_first))
-        return false;
-    struct view key = pass(in);
-    if (!json_in_take(in, ':'))
-        return false;
-    *ret = (struct member){ key, pass(in) };
-    return true;
+    struct json_in in = { .p = object.p + 1, .end = object.p + object.n };
+    size_t count = 0;
+    for (bool is_first = true; json_in_each(&in, '}', &is_first); count++) {
+        struct view key = pass(&in);
+        if (count == TURN_REPLY_USAGE_MEMBERS)
+            return count + 1;
+        if (!json_in_take(&in, ':'))
+            break;
+        ret[count] = (struct member){ key, pass(&in) };
+    }
+    return count;
 }
 
-static struct json_in
-members_of(struct view object)
+static const struct member *
+find_member(const struct member *list, size_t count, struct view key)
 {
-    return (struct json_in){ .p = object.p + 1, .end = object.p + object.n };
-}
-
-static bool
-find_member(struct view object, struct view key, struct view *ret)
-{
-    struct json_in in = members_of(object);
-    struct member m;
-    for (bool is_first = true; next_member(&in, &is_first, &m);)
-        if (m.key.n == key.n && !memcmp(m.key.p, key.p, key.n)) {
-            *ret = m.value;
-            return true;
-        }
-    return false;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].key.n == key.n && !memcmp(list[i].key.p, key.p, key.n))
+            return &list[i];
+    return NULL;
 }
 
 static void
-put_member(struct buf *out, struct view key, struct view value)
+put_member(struct buf *out, const struct member *m)
 {
     if (out->n > 1)
         buf_puts(out, ",");
-    buf_append(out, key.p, key.n);
+    buf_append(out, m->key.p, m->key.n);
     buf_puts(out, ":");
-    buf_append(out, value.p, value.n);
+    buf_append(out, m->value.p, m->value.n);
 }
 
-/* A null does not take away what was told. */
-static void
+/* A null does not take away what was told. False: there are too many. */
+static bool
 merge(struct view before, struct view now, struct buf *out)
 {
-    struct json_in in = members_of(before), of_now = members_of(now);
-    struct member m;
-    struct view other = { 0 };
+    struct member old[TURN_REPLY_USAGE_MEMBERS], new[TURN_REPLY_USAGE_MEMBERS];
+    size_t old_count = list_members(before, old), new_count = list_members(now, new);
+    if (old_count > TURN_REPLY_USAGE_MEMBERS || new_count > TURN_REPLY_USAGE_MEMBERS)
+        return false;
     buf_clear(out);
     buf_puts(out, "{");
-    for (bool is_first = true; next_member(&in, &is_first, &m);) {
-        bool is_news = find_member(now, m.key, &other) && turn_is_there(other);
-        put_member(out, m.key, is_news ? other : m.value);
+    for (size_t i = 0; i < old_count; i++) {
+        const struct member *m = find_member(new, new_count, old[i].key);
+        put_member(out, m && turn_is_there(m->value) ? m : &old[i]);
     }
-    for (bool is_first = true; next_member(&of_now, &is_first, &m);)
-        if (!find_member(before, m.key, &other))
-            put_member(out, m.key, m.value);
+    for (size_t i = 0; i < new_count; i++)
+        if (!find_member(old, old_count, new[i].key))
+            put_member(out, &new[i]);
     buf_puts(out, "}");
+    return true;
 }
 
 int
 turn_reply_keep_usage(struct turn_reply *r, struct view usage)
 {
-    struct buf *kept = &r->raw_usage;
+    struct buf *kept = &r->raw_usage, *merged = &r->text[3];
     if (!usage.n || usage.p[0] != '{' || usage.n > TURN_REPLY_USAGE)
         return 0;
-    if (kept->n) {
-        merge(turn_view_of(kept), usage, &r->text[3]);
-        if (r->text[3].failed)
-            return r->text[3].failed;
-        if (r->text[3].n <= TURN_REPLY_USAGE)
-            usage = turn_view_of(&r->text[3]);
+    if (kept->n == usage.n && !memcmp(kept->p, usage.p, usage.n))
+        return 0;
+    if (kept->n && merge(turn_view_of(kept), usage, merged)) {
+        if (merged->failed)
+            return merged->failed;
+        if (merged->n <= TURN_REPLY_USAGE)
+            usage = turn_view_of(merged);
     }
     buf_clear(kept);
     return buf_append(kept, usage.p, usage.n);

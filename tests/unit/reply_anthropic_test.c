@@ -424,6 +424,31 @@ raw_usage_has_a_ceiling(void **state)
     raw_usage_is(buf_str(&lines), buf_str(&last));
 }
 
+/* Or each event of a stream would cost by the square of them. */
+static void
+raw_usage_of_many_members_is_not_merged(void **state)
+{
+    (void)state;
+    AUTO(buf) lines = { 0 };
+    AUTO(buf) all = { 0 };
+    buf_puts(&lines, "{'choices':[],'usage':{");
+    buf_puts(&all, "{");
+    for (int i = 0; i < TURN_REPLY_USAGE_MEMBERS; i++) {
+        buf_printf(&lines, "%s'a%d':1", i ? "," : "", i);
+        buf_printf(&all, "%s\"a%d\":1", i ? "," : "", i);
+    }
+    size_t so_far = lines.n;
+    buf_puts(&lines, "}}\n{'choices':[],'usage':{'b':2}}\n");
+    buf_puts(&all, ",\"b\":2}");
+    raw_usage_is(buf_str(&lines), buf_str(&all));
+    /* The merged one has too many now. */
+    buf_puts(&lines, "{'choices':[],'usage':{'c':3}}\n");
+    raw_usage_is(buf_str(&lines), "{\"c\":3}");
+    lines.n = so_far;
+    buf_puts(&lines, ",'b':2}}\n{'choices':[],'usage':{'c':3}}\n");
+    raw_usage_is(buf_str(&lines), "{\"c\":3}");
+}
+
 /* -- in one piece -- */
 
 static void
@@ -771,6 +796,7 @@ main(void)
         cmocka_unit_test(a_message_without_an_id_tells_its_usage_once),
         cmocka_unit_test(usage_is_there_in_the_words_of_the_api),
         cmocka_unit_test(raw_usage_has_a_ceiling),
+        cmocka_unit_test(raw_usage_of_many_members_is_not_merged),
         cmocka_unit_test(a_message_in_one_piece_has_no_pieces),
         cmocka_unit_test(an_error_in_one_piece_is_told),
         cmocka_unit_test(a_body_that_is_no_reply_is_nothing),
