@@ -80,6 +80,13 @@ begins(struct view text, const char *with)
     return text.n >= n && !memcmp(text.p, with, n);
 }
 
+/* Does a tag's name, which may have more behind it, end there? */
+static bool
+ends_name(struct view text, size_t at)
+{
+    return text.n > at && (text.p[at] == ' ' || text.p[at] == '>');
+}
+
 /* "<image name=[Image #1]>" and "</image>" stand around an image, which is left out. */
 static bool
 is_frame(struct view raw)
@@ -88,8 +95,7 @@ is_frame(struct view raw)
         return false;
     struct view text = { raw.p + 1, raw.n - 2 };
     size_t name = text.p[1] == '/' ? 7 : 6;
-    bool is_named = text.n > name && (text.p[name] == ' ' || text.p[name] == '>');
-    return is_named && memchr(text.p, '>', text.n) == text.p + text.n - 1;
+    return ends_name(text, name) && memchr(text.p, '>', text.n) == text.p + text.n - 1;
 }
 
 int
@@ -116,17 +122,23 @@ static bool
 is_tag(struct view text, const char *with)
 {
     static const char *const names[] = {
-        "environment_context",   "user_instructions",
-        "permissions",           "skill",
-        "turn_aborted",          "user_shell_command",
-        "app-context",           "collaboration_mode",
+        "environment_context",
+        "user_instructions",
+        "permissions",
+        "skill",
+        "skills",
+        "skills_instructions",
+        "turn_aborted",
+        "user_shell_command",
+        "app-context",
+        "collaboration_mode",
         "subagent_notification",
     };
     if (!begins(text, with))
         return false;
     text = (struct view){ text.p + strlen(with), text.n - strlen(with) };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (begins(text, names[i]))
+        if (begins(text, names[i]) && ends_name(text, strlen(names[i])))
             return true;
     return false;
 }

@@ -87,6 +87,8 @@ what_a_program_puts_before_the_user_is_no_word_of_theirs(void **state)
         "# AGENTS.md instructions for /p\\n\\n<INSTRUCTIONS>\\nx",
         "<user_instructions>x</user_instructions><skills>y</skills>",
         "<subagent_notification>x</subagent_notification>",
+        "<permissions instructions>x</permissions instructions>",
+        "<skills_instructions>x</skills_instructions>",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         AUTO(buf) line = { 0 };
@@ -110,6 +112,11 @@ what_the_user_says_is_theirs(void **state)
     SAYS("<skills> is no tag that I know");
     SAYS("<environment_context>");
     SAYS("<permissions> and </b>");
+    /* A word that only begins as a tag of a program's, also where nobody else saw it. */
+    SAYS("<skills.txt> has a typo, see </skills.txt>");
+    assert_shown(ASKED("<skills.txt> has a typo, see </skills.txt>"),
+                 "text user \"<skills.txt> has a typo, see </skills.txt>\"\n");
+    assert_shown(ASKED("<skill>x</skillet>"), "text user \"<skill>x</skillet>\"\n");
     /* One that is all as a program's: who saw it says whose it is. */
     assert_shown(ASKED("<skill>x</skill>") ASKED_EVENT("<skill>x</skill>"),
                  "other name=response_item/user\ntext user \"<skill>x</skill>\"\n");
