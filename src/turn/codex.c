@@ -6,6 +6,8 @@
  * fixtures): a thread has turns, a turn has items, and an item is started, updated and
  * completed. Lines of the older form, {"id","msg":{"type":…}}, are kept as they are.
  */
+#include "turn/codex_priv.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -249,8 +251,8 @@ item(struct turn_state *s, struct view object, enum phase phase, struct view typ
  * failed has used comes with the next.
  */
 
-static struct turn_usage
-usage_of(struct view object)
+struct turn_usage
+codex_usage(struct view object)
 {
     struct view input = { 0 }, cached = { 0 }, written = { 0 }, output = { 0 };
     const struct turn_field fields[] = {
@@ -292,7 +294,7 @@ static int
 completed(struct turn_state *s, struct view usage, const struct turn_sink *to)
 {
     struct turn_event e = turn_event(TURN_USAGE);
-    struct turn_usage all = usage_of(usage);
+    struct turn_usage all = codex_usage(usage);
     e.is_final = true;
     e.usage = grown_by(s, all);
     int r = turn_tell(s, to, &e);

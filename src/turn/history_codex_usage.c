@@ -11,6 +11,7 @@
  * them, and its total goes on from the parent's. What a count tells has an id that is the
  * same in all copies of the line, so that it counts once wherever it is read.
  */
+#include "turn/codex_priv.h"
 #include "turn/history_codex_priv.h"
 #include "turn/tell_priv.h"
 
@@ -18,22 +19,14 @@
  * the thread's it was copied from. Shorter ones may be those of others, too. */
 enum { BY_TURN, BY_CALL, BY_THREAD, PLACE_ID_MIN = 16 };
 
+/* What is not told is 0: a copy of the line may tell it so. */
 static struct turn_usage
 usage_of(struct view object)
 {
-    struct view input = { 0 }, cached = { 0 }, written = { 0 }, output = { 0 };
-    const struct turn_field wanted[] = {
-        { "input_tokens", &input },
-        { "cached_input_tokens", &cached },
-        { "cache_write_input_tokens", &written },
-        { "output_tokens", &output },
-    };
-    (void)turn_known_fields(object, wanted, 4);
-    struct turn_usage u = { turn_tokens(input, 0), turn_tokens(output, 0),
-                            turn_tokens(written, 0), turn_tokens(cached, 0) };
-    uint64_t of_cache = u.cache_read_tokens + u.cache_creation_tokens;
-    if (of_cache >= u.cache_read_tokens && of_cache <= u.input_tokens)
-        u.input_tokens -= of_cache;
+    struct turn_usage u = codex_usage(object);
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
+        if (*turn_usage_field(&u, i) == TURN_UNKNOWN)
+            *turn_usage_field(&u, i) = 0;
     return u;
 }
 

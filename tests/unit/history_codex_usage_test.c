@@ -299,6 +299,52 @@ what_tells_no_usage_is_nothing(void **state)
     history_kit_end(&k);
 }
 
+/* The sums of one line each, of a stream that was kept and of a rollout's two ways. */
+static struct turn_usage
+sum_of(const char *before, const char *usage, const char *behind)
+{
+    struct history_kit k;
+    AUTO(buf) line = { 0 };
+    buf_printf(&line, "%s{%s}%s", before, usage, behind);
+    history_kit_begin(&k, TURN_CODEX);
+    assert_int_equal(history_kit_lines(&k, (struct view){ line.p, line.n }), 0);
+    struct turn_usage sum = turn_totals_usage(&k.totals);
+    history_kit_end(&k);
+    return sum;
+}
+
+static void
+a_stream_and_a_rollout_count_alike(void **state)
+{
+    (void)state;
+#define COUNTS(in, read, made)                              \
+    "\"input_tokens\":" in ",\"cached_input_tokens\":" read \
+    ",\"cache_write_input_tokens\":" made ",\"output_tokens\":7"
+    static const struct {
+        const char *counts;
+        struct turn_usage want;
+    } all[] = {
+        { COUNTS("100", "60", "30"), { 10, 7, 30, 60 } },
+        { COUNTS("100", "60", "60"), { 40, 7, 60, 60 } }, /* more than there can be */
+        { COUNTS("100", "160", "60"), { 40, 7, 60, 160 } },
+        { COUNTS("100", "null", "-1"), { 100, 7, 0, 0 } },
+        { "\"output_tokens\":7,\"cached_input_tokens\":5", { 0, 7, 0, 5 } },
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        const struct turn_usage sums[] = {
+            sum_of("{\"type\":\"turn.completed\",\"usage\":", all[i].counts, "}"),
+            sum_of("{\"type\":\"token_usage_record\",\"payload\":{\"response_id\":"
+                   "\"r\",\"usage\":",
+                   all[i].counts, "}}"),
+            sum_of("{\"type\":\"event_msg\",\"payload\":{\"type\":\"token_count\","
+                   "\"info\":{\"total_token_usage\":",
+                   all[i].counts, "}}}"),
+        };
+        for (size_t k = 0; k < 3; k++)
+            assert_memory_equal(&sums[k], &all[i].want, sizeof(sums[k]));
+    }
+}
+
 int
 main(void)
 {
@@ -314,6 +360,7 @@ main(void)
         cmocka_unit_test(what_is_not_copied_has_an_id_of_its_own),
         cmocka_unit_test(records_without_counts_cost_a_fixed_amount),
         cmocka_unit_test(what_tells_no_usage_is_nothing),
+        cmocka_unit_test(a_stream_and_a_rollout_count_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
