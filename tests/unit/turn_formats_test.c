@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "support/text_view.h"
-#include "turn/format_priv.h"
+#include "turn/tell_priv.h"
 #include "turn/totals.h"
 
 struct seen {
@@ -64,11 +64,7 @@ see(void *ctx, const struct turn_event *e)
 static void
 release(struct turn_state *state, struct seen *s)
 {
-    struct buf *const all[] = { &state->session, &state->model,   &state->message,
-                                &state->said,    &state->calls,   &state->text[0],
-                                &state->text[1], &state->text[2], &state->text[3] };
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        buf_release(all[i]);
+    turn_state_release(state);
     buf_release(&s->text);
     turn_totals_release(&s->totals);
 }
