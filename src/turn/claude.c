@@ -84,11 +84,8 @@ tell_session(struct claude_line *l, const struct fields *f)
     e.id = turn_text(f->session, &s->text[0]);
     e.model = turn_text(f->model, &s->text[1]);
     e.cwd = turn_text(f->cwd, &s->text[2]);
-    bool is_same = is_text(&s->session, e.id);
-    if (is_same && is_text(&s->model, e.model) && e.id.n)
+    if (is_text(&s->session, e.id) && is_text(&s->model, e.model) && e.id.n)
         return 0;
-    if (!is_same && e.id.n)
-        claude_forget_sums(s);
     buf_clear(&s->session);
     buf_clear(&s->model);
     buf_append(&s->session, e.id.p, e.id.n);

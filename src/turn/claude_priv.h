@@ -50,8 +50,6 @@ struct claude_sums {
 /* Usage, cost and models of a DONE. */
 int claude_take_sums(struct turn_state *s, const struct claude_sums *told,
                      struct turn_event *e);
-/* Another process counts from zero. */
-void claude_forget_sums(struct turn_state *s);
 
 /* -- claude_pieces.c -- */
 int claude_stream_event(struct claude_line *l, struct view event);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * claude_sums.c -- what a result of Claude Code's tells of all models and of the costs:
- * sums since its process began, of which the step since the last result is news.
+ * sums since its process began, of which the step since the last result is news. Another
+ * session of the same process (/clear) does not reset them.
  */
 #include <string.h>
 
@@ -93,8 +94,8 @@ read_models(struct view json, struct models *m)
 
 /* -- steps -- */
 
-void
-claude_forget_sums(struct turn_state *s)
+static void
+forget_sums(struct turn_state *s)
 {
     s->all = (struct turn_usage){ 0 };
     s->cost_microusd = 0;
@@ -197,7 +198,7 @@ claude_take_sums(struct turn_state *s, const struct claude_sums *told,
     bool has_all = read_models(told->models, &m);
     e->usage = claude_usage(told->usage);
     if (has_all && (cost < s->cost_microusd || has_begun_anew(s, e->usage, m.sum)))
-        claude_forget_sums(s);
+        forget_sums(s);
     if (cost != TURN_UNKNOWN)
         e->cost_microusd = step_of(&s->cost_microusd, cost);
     for (size_t i = 0; has_all && i < TURN_USAGE_FIELDS; i++) {

@@ -452,7 +452,7 @@ a_result_tells_what_each_model_has_used(void **state)
 
 /* As `claude -p` in a loop. */
 static void
-the_sums_of_another_session_begin_at_zero(void **state)
+the_sums_of_another_process_begin_at_zero(void **state)
 {
     (void)state;
     assert_events(
@@ -466,6 +466,19 @@ the_sums_of_another_session_begin_at_zero(void **state)
         "done name=success in=6 out=1 made=0 read=0 microusd=250000\n"
         "session id=T\ntext id=c \"3\"\n"
         "done name=success in=18 out=5 made=0 read=0 microusd=800000\n");
+}
+
+/* As after /clear. */
+static void
+the_sums_of_a_process_go_on_in_its_next_session(void **state)
+{
+    (void)state;
+    assert_events(BEGIN("S") SAY("a", "1") "\n" USED("1000", BIG("1000", "10"), "1.0")
+                      BEGIN("T") SAY("b", "2") "\n" USED("600", BIG("1600", "15"), "1.6"),
+                  "session id=S\ntext id=a \"1\"\n"
+                  "done name=success in=1000 out=10 made=0 read=0 microusd=1000000\n"
+                  "session id=T\ntext id=b \"2\"\n"
+                  "done name=success in=600 out=5 made=0 read=0 microusd=600000\n");
 }
 
 static void
@@ -589,7 +602,8 @@ main(void)
         cmocka_unit_test(a_result_speaks_only_if_nothing_was_said),
         cmocka_unit_test(a_result_has_what_all_models_have_used_since_the_last),
         cmocka_unit_test(a_result_tells_what_each_model_has_used),
-        cmocka_unit_test(the_sums_of_another_session_begin_at_zero),
+        cmocka_unit_test(the_sums_of_another_process_begin_at_zero),
+        cmocka_unit_test(the_sums_of_a_process_go_on_in_its_next_session),
         cmocka_unit_test(sums_that_grow_by_less_than_was_used_are_anothers),
         cmocka_unit_test(a_count_that_no_model_can_reach_is_not_told),
         cmocka_unit_test(real_streams_are_the_same_however_they_are_cut),
