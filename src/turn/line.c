@@ -281,10 +281,10 @@ take_usage(struct view value)
     if (!value.n || !turn_fields(value, wanted, sizeof(wanted) / sizeof(wanted[0])))
         return TURN_NO_USAGE;
     return (struct turn_usage){
-        turn_u64(in, TURN_UNKNOWN),
-        turn_u64(out, TURN_UNKNOWN),
-        turn_u64(creation, TURN_UNKNOWN),
-        turn_u64(cached, TURN_UNKNOWN),
+        turn_tokens(in, TURN_UNKNOWN),
+        turn_tokens(out, TURN_UNKNOWN),
+        turn_tokens(creation, TURN_UNKNOWN),
+        turn_tokens(cached, TURN_UNKNOWN),
     };
 }
 

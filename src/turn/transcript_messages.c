@@ -215,7 +215,7 @@ transcript_told(struct turn_usage *sum, struct turn_usage *had, struct turn_usag
 void
 transcript_plus(uint64_t *tokens, uint64_t more)
 {
-    *tokens = num_plus_u64(*tokens == TURN_UNKNOWN ? 0 : *tokens, more, TURN_UNKNOWN - 1);
+    *tokens = num_plus_u64(*tokens == TURN_UNKNOWN ? 0 : *tokens, more, NUM_EXACT_MAX);
 }
 
 void

@@ -14,6 +14,7 @@
 #include "base/base64.h"
 #include "base/file.h"
 #include "base/json_in.h"
+#include "base/num.h"
 #include "base/utf8.h"
 
 #define V(s) ((struct view){ (const uint8_t *)(s), sizeof(s) - 1 })
@@ -109,7 +110,7 @@ full(enum turn_type type, struct view text)
     e.is_user = e.is_error = e.was_cut_off = e.is_final = true;
     e.id = e.message = e.parent = e.name = e.text = e.model = e.cwd = e.signal = text;
     e.json = V("{\"a\":[1,2.5e-07,\"x y\",null]}");
-    e.usage = (struct turn_usage){ 1, 0, UINT64_MAX - 1, 4 };
+    e.usage = (struct turn_usage){ 1, 0, NUM_EXACT_MAX, 4 };
     e.total = (struct turn_usage){ 9, UINT64_MAX, 0, 3 };
     e.duration_ms = 5;
     e.turns = 6;
@@ -226,6 +227,23 @@ a_field_of_the_wrong_type_is_missing(void **state)
                            &texts, &e),
                      0);
     same(&e, &none);
+}
+
+/* It would not outlive a reader that has 53 bits. */
+static void
+a_count_that_no_model_can_reach_is_missing(void **state)
+{
+    (void)state;
+    AUTO(buf) texts = { 0 };
+    struct turn_event e;
+    assert_int_equal(reads("{\"type\":\"done\",\"usage\":{\"input_tokens\":"
+                           "9223372036854775808,\"output_tokens\":7},\"total\":{"
+                           "\"cache_read_input_tokens\":9223372036854775808}}",
+                           &texts, &e),
+                     0);
+    assert_int_equal(e.usage.input_tokens, TURN_UNKNOWN);
+    assert_int_equal(e.usage.output_tokens, 7);
+    assert_int_equal(e.total.cache_read_tokens, TURN_UNKNOWN);
 }
 
 static void
@@ -380,6 +398,7 @@ main(void)
         cmocka_unit_test(what_is_no_utf8_is_kept_as_base64),
         cmocka_unit_test(a_line_that_is_none_is_told),
         cmocka_unit_test(a_field_of_the_wrong_type_is_missing),
+        cmocka_unit_test(a_count_that_no_model_can_reach_is_missing),
         cmocka_unit_test(a_type_of_a_later_ahr_is_kept_whole),
         cmocka_unit_test(a_text_that_is_json_is_json),
         cmocka_unit_test(base64_is_taken_strictly),
