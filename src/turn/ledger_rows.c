@@ -7,6 +7,7 @@
 enum {
     MODELS_MAX = 64, /* a session's others count as its model */
     SLOTS_MIN = 64,
+    LOOK_MAX = 256, /* slots; only rows that were made for it are further away */
 };
 
 /* -- models -- */
@@ -62,20 +63,25 @@ ledger_mix(uint64_t h)
     return h ^ h >> 33;
 }
 
-/* The slot of such a row, or the free one where it goes. */
+static bool
+is_alike(const struct ledger_row *a, const struct ledger_row *b)
+{
+    return a->message == b->message && a->day == b->day && a->model == b->model;
+}
+
+/* The slot of such a row, or the free one where it goes; NULL: there is none. */
 static uint32_t *
 slot_of(const struct turn_ledger *l, const struct ledger_row *like)
 {
     uint32_t *slots = (uint32_t *)(void *)l->slots.p;
-    size_t mask = l->slots.n / sizeof(*slots) - 1;
-    size_t i = ledger_mix(like->message ^ (uint64_t)like->day << 32 ^ like->model) & mask;
-    for (; slots[i]; i = (i + 1) & mask) {
-        const struct ledger_row *row = ledger_rows(l) + slots[i] - 1;
-        if (row->message == like->message && row->day == like->day &&
-            row->model == like->model)
-            break;
+    size_t n = l->slots.n / sizeof(*slots);
+    uint64_t at = ledger_mix(like->message ^ (uint64_t)like->day << 32 ^ like->model);
+    for (size_t i = 0; i < n && i < LOOK_MAX; i++) {
+        uint32_t *slot = &slots[(at + i) & (n - 1)];
+        if (!*slot || is_alike(ledger_rows(l) + *slot - 1, like))
+            return slot;
     }
-    return &slots[i];
+    return NULL;
 }
 
 /* At most half of the slots are taken. */
@@ -90,8 +96,11 @@ make_slots(struct turn_ledger *l)
     if (r < 0)
         return r;
     memset(buf_grow(&l->slots, want * sizeof(uint32_t)), 0, want * sizeof(uint32_t));
-    for (size_t i = 0; i < count; i++)
-        *slot_of(l, ledger_rows(l) + i) = (uint32_t)i + 1;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *slot = slot_of(l, ledger_rows(l) + i);
+        if (slot)
+            *slot = (uint32_t)i + 1;
+    }
     return 0;
 }
 
@@ -107,6 +116,25 @@ reserve_row(struct turn_ledger *l)
     return r ? r : buf_reserve(&l->span, sizeof(uint32_t));
 }
 
+/* Where it is, or where it goes; without a place of its own it is among those without a
+ * name, or else in the last one. */
+static uint32_t
+place(struct turn_ledger *l, struct ledger_row like)
+{
+    uint32_t *slot = slot_of(l, &like), count = (uint32_t)ledger_count(l);
+    if (!slot) {
+        like.message = 0;
+        slot = slot_of(l, &like);
+    }
+    if (slot && *slot)
+        return *slot - 1;
+    if (!slot || count == TURN_LEDGER_ROWS_MAX)
+        return count - 1;
+    *slot = count + 1;
+    buf_append(&l->rows, &like, sizeof(like));
+    return count;
+}
+
 /* Such a row, which now belongs to the span. */
 int
 ledger_row(struct turn_ledger *l, const struct ledger_row *like, struct ledger_row **ret)
@@ -114,14 +142,7 @@ ledger_row(struct turn_ledger *l, const struct ledger_row *like, struct ledger_r
     int r = reserve_row(l);
     if (r < 0)
         return r;
-    uint32_t *slot = slot_of(l, like);
-    uint32_t at = *slot ? *slot - 1 : (uint32_t)ledger_count(l);
-    if (!*slot && at == TURN_LEDGER_ROWS_MAX) {
-        at--;
-    } else if (!*slot) {
-        *slot = at + 1;
-        buf_append(&l->rows, like, sizeof(*like));
-    }
+    uint32_t at = place(l, *like);
     *ret = ledger_rows(l) + at;
     if ((*ret)->span != l->number + 1) {
         (*ret)->span = l->number + 1;

@@ -394,6 +394,33 @@ rows_and_models_have_a_ceiling(void **state)
     turn_ledger_release(&l);
 }
 
+/* All of them want the same slot: those that find none are counted together. */
+static void
+ids_that_were_made_to_collide_take_no_square_of_their_number(void **state)
+{
+    (void)state;
+    struct turn_ledger l = { 0 };
+    struct turn_usage sum = { 0 };
+    size_t count = 0, made = 0;
+    for (uint64_t i = 0; made < 1500; i++) {
+        char id[40];
+        (void)snprintf(id, sizeof(id), "msg_01Unique%016llx", (unsigned long long)i);
+        uint64_t h = turn_id_hash(view_of(id)) ^ UINT64_C(3) << 32;
+        h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd); /* as the ledger mixes it */
+        h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+        if ((h ^ h >> 33) & 4095)
+            continue;
+        message(&l, (struct given){ id, NULL, 3, { 1, 1, 0, 0 }, .is_final = true });
+        message(&l, (struct given){ id, NULL, 3, { 1, 2, 0, 0 }, .is_final = true });
+        made++;
+    }
+    assert_int_equal(turn_ledger_each(&l, count_row, &count), 0);
+    assert_in_range(count, 256, 1024);
+    assert_int_equal(turn_ledger_each(&l, add_row, &sum), 0);
+    assert_int_equal(sum.output_tokens, 2 * made);
+    turn_ledger_release(&l);
+}
+
 int
 main(void)
 {
@@ -411,6 +438,7 @@ main(void)
         cmocka_unit_test(a_message_that_breaks_off_is_a_lower_bound),
         cmocka_unit_test(a_message_over_midnight_is_on_both_days),
         cmocka_unit_test(rows_and_models_have_a_ceiling),
+        cmocka_unit_test(ids_that_were_made_to_collide_take_no_square_of_their_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
