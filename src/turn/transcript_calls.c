@@ -5,9 +5,10 @@
 #include "turn/compact.h"
 #include "turn/transcript_priv.h"
 
+/* Each call is looked for among all of them. */
 enum {
     CALL_ID_MAX = 1 << 10, /* of a call that is remembered … */
-    CALLS_MAX = 256 << 10, /* … and of all of them: the oldest go */
+    CALLS_MAX = 32 << 10,  /* … and of all of them: the oldest go */
     DEPTH_MAX = 200,       /* jq takes 256 levels, of which some are the line's */
 };
 

@@ -280,6 +280,30 @@ a_call_that_is_told_again_is_one_and_has_one_result(void **state)
     }
 }
 
+/* Each call looks through those that are open: there may not be too many. */
+static void
+of_many_open_calls_the_oldest_are_forgotten(void **state)
+{
+    (void)state;
+    struct book b;
+    char id[16];
+    open_book(&b);
+    for (int i = 0; i < 10000; i++) {
+        snprintf(id, sizeof(id), "%x", i);
+        call(&b, id, "T", "{}");
+    }
+    size_t told = b.lines.n;
+    end(&b, true);
+    const char *rest = buf_str(&b.lines) + told;
+    uint64_t count = 0;
+    for (const char *p = rest; (p = strstr(p, "{\"type\":\"tool_result\"")); p++)
+        count++;
+    assert_in_range(count, 1000, 8000);
+    assert_non_null(strstr(rest, "\"tool_use_id\":\"270f\""));
+    assert_null(strstr(rest, "\"tool_use_id\":\"1\""));
+    close_book(&b);
+}
+
 /* Sums what stands behind a key in all lines. */
 static uint64_t
 sum(struct book *b, const char *key)
@@ -1013,6 +1037,7 @@ main(void)
         cmocka_unit_test(results_and_what_the_user_says_then_are_one_line),
         cmocka_unit_test(a_call_without_a_result_is_closed_when_all_has_ended),
         cmocka_unit_test(a_call_that_is_told_again_is_one_and_has_one_result),
+        cmocka_unit_test(of_many_open_calls_the_oldest_are_forgotten),
         cmocka_unit_test(the_streams_own_total_is_the_truth),
         cmocka_unit_test(what_is_not_told_is_not_made_up),
         cmocka_unit_test(a_sub_agents_lines_are_beside_the_chain_of_talk),
