@@ -80,3 +80,12 @@ turn_usage_field(struct turn_usage *u, size_t i)
                                                   &u->cache_read_tokens };
     return fields[i];
 }
+
+bool
+turn_usage_is_told(struct turn_usage u)
+{
+    bool is_told = false;
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
+        is_told |= *turn_usage_field(&u, i) != TURN_UNKNOWN;
+    return is_told;
+}

@@ -52,6 +52,8 @@ struct turn_usage {
 /* Each of them, from 0. */
 enum { TURN_USAGE_FIELDS = 4 };
 uint64_t *turn_usage_field(struct turn_usage *u, size_t i);
+/* Is any of them known? */
+bool turn_usage_is_told(struct turn_usage u);
 
 struct turn_event {
     enum turn_type type;

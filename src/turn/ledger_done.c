@@ -12,12 +12,6 @@
 
 enum { MODELS_MAX = 64, TOTALS_MAX = 1 << 16 };
 
-static bool
-is_told(struct turn_usage u)
-{
-    return memcmp(&u, &TURN_NO_USAGE, sizeof(u)) != 0;
-}
-
 /* -- less than its messages -- */
 
 static uint64_t
@@ -234,8 +228,8 @@ add_total(struct turn_ledger *l, const struct turn_event *e, uint32_t day)
                               .is_history = !turn_totals_is_truth(e),
                               .all = e->total };
     struct turn_usage used = e->usage;
-    if (!t.thread || !is_told(e->total) || l->sum_totals.n / sizeof(t) == TOTALS_MAX ||
-        (!t.is_history && has_names(l)))
+    if (!t.thread || !turn_usage_is_told(e->total) ||
+        l->sum_totals.n / sizeof(t) == TOTALS_MAX || (!t.is_history && has_names(l)))
         return 0;
     int r = buf_reserve(&l->sum_totals, sizeof(t));
     if (r < 0)

@@ -35,15 +35,6 @@ count_of(struct turn_usage told, size_t field)
     return n == TURN_UNKNOWN || n < NUM_EXACT_MAX ? n : NUM_EXACT_MAX;
 }
 
-static bool
-is_told(struct turn_usage u)
-{
-    bool told = false;
-    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
-        told = told || *turn_usage_field(&u, i) != TURN_UNKNOWN;
-    return told;
-}
-
 /* Never 0. */
 static uint64_t
 hash_of(struct view id)
@@ -197,7 +188,7 @@ static int
 add_message(struct turn_totals *t, const struct turn_event *e)
 {
     struct turn_usage told = e->usage;
-    if (!is_told(told))
+    if (!turn_usage_is_told(told))
         return 0;
     struct message *m;
     int r = message_of(t, e->id, &m);
@@ -223,7 +214,7 @@ close_all(struct turn_totals *t, const struct turn_event *e)
 {
     bool is_truth = turn_totals_is_truth(e);
     struct turn_usage told = is_truth ? e->usage : TURN_NO_USAGE;
-    t->is_known = t->is_known || is_told(e->usage);
+    t->is_known = t->is_known || turn_usage_is_told(e->usage);
     for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
         uint64_t of_done = count_of(told, i), summed = *turn_usage_field(&t->since, i);
         uint64_t *done = turn_usage_field(&t->done, i);

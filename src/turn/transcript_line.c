@@ -59,14 +59,6 @@ put_content(struct turn_transcript *t, struct json *j)
     json_close(j, ']');
 }
 
-static bool
-is_told(const struct turn_usage *u)
-{
-    return u->input_tokens != TURN_UNKNOWN || u->output_tokens != TURN_UNKNOWN ||
-           u->cache_creation_tokens != TURN_UNKNOWN ||
-           u->cache_read_tokens != TURN_UNKNOWN;
-}
-
 static void
 put_tokens(struct json *j, const char *key, uint64_t tokens)
 {
@@ -76,7 +68,7 @@ put_tokens(struct json *j, const char *key, uint64_t tokens)
 static void
 put_usage(struct json *j, const struct turn_usage *u)
 {
-    if (!is_told(u))
+    if (!turn_usage_is_told(*u))
         return;
     json_key(j, "usage");
     json_open(j, '{');
