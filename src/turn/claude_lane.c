@@ -11,12 +11,6 @@
 
 enum { SAID_MAX = 16 << 20, TOLD_MAX = 1 << 10, NAME_MAX_BYTES = 1 << 10 };
 
-static struct view
-view_of(const struct buf *b)
-{
-    return (struct view){ b->p, b->n };
-}
-
 /* Of a name that is longer than any that is meant, its beginning. */
 static struct view
 name_of(struct view text)
@@ -47,9 +41,9 @@ tell_said(const struct claude_line *l, struct turn_lane *lane, bool was_cut_off)
         return 0;
     struct turn_event e = turn_event(lane->said_type);
     e.was_cut_off = was_cut_off;
-    e.id = view_of(&lane->message);
-    e.parent = view_of(&lane->parent);
-    e.text = view_of(&lane->said);
+    e.id = turn_view_of(&lane->message);
+    e.parent = turn_view_of(&lane->parent);
+    e.text = turn_view_of(&lane->said);
     int r = l->to->fn(l->to->ctx, &e);
     buf_clear(&lane->said);
     return r;
@@ -76,7 +70,7 @@ claude_lane_find(struct claude_line *l)
     for (size_t i = 1; i < TURN_LANES; i++) {
         if (is_same(&lanes[i].parent, l->parent)) {
             l->lane = &lanes[i];
-            l->parent = view_of(&lanes[i].parent);
+            l->parent = turn_view_of(&lanes[i].parent);
             return 0;
         }
         if (!lane || (lane->parent.n && !lanes[i].parent.n) ||
@@ -87,7 +81,7 @@ claude_lane_find(struct claude_line *l)
     int r = begin(l, lane, (struct view){ 0 });
     if (r >= 0)
         r = set(&lane->parent, l->parent);
-    l->parent = view_of(&lane->parent);
+    l->parent = turn_view_of(&lane->parent);
     return r;
 }
 
@@ -114,7 +108,7 @@ hash(enum turn_type type, struct view text)
 static void
 remember(struct turn_lane *lane)
 {
-    uint64_t h = hash(lane->said_type, view_of(&lane->said));
+    uint64_t h = hash(lane->said_type, turn_view_of(&lane->said));
     lane->told.ceiling = TOLD_MAX;
     if (buf_append(&lane->told, &h, sizeof(h)) < 0)
         lane->told.failed = 0; /* then it is shown twice */
@@ -143,7 +137,7 @@ static struct turn_event
 speech(struct claude_line *l, enum turn_type type, struct view text)
 {
     struct turn_event e = turn_event(type);
-    e.id = view_of(&l->lane->message);
+    e.id = turn_view_of(&l->lane->message);
     e.text = text;
     l->s->has_spoken |= type == TURN_TEXT && !l->parent.n;
     return e;
@@ -219,8 +213,8 @@ claude_lane_usage(struct claude_line *l, struct view usage, struct view stop)
         return 0;
     l->lane->is_final |= is_final;
     struct turn_event e = turn_event(TURN_USAGE);
-    e.id = view_of(&l->lane->message);
-    e.model = view_of(&l->lane->model);
+    e.id = turn_view_of(&l->lane->message);
+    e.model = turn_view_of(&l->lane->model);
     e.is_final = l->lane->is_final;
     e.usage = l->lane->usage;
     return claude_tell(l, &e);

@@ -76,12 +76,6 @@ struct turn_reply_api {
 extern const struct turn_reply_api turn_reply_anthropic, turn_reply_openai_chat,
     turn_reply_openai_responses;
 
-static inline struct view
-turn_view_of(const struct buf *b)
-{
-    return (struct view){ b->p, b->n };
-}
-
 /* -- reply.c -- */
 /* Of raw values: does the string begin with it, and have more; does it end in it? */
 bool turn_starts(struct view value, const char *with);

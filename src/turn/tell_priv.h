@@ -6,6 +6,12 @@
 #include "turn/fields_priv.h"
 #include "turn/format_priv.h"
 
+static inline struct view
+turn_view_of(const struct buf *b)
+{
+    return (struct view){ b->p, b->n };
+}
+
 /* Hands the event over, unless a text of it did not fit into the memory. */
 int turn_tell(struct turn_state *s, const struct turn_sink *to,
               const struct turn_event *e);

@@ -17,12 +17,6 @@
 
 enum { CONTENT_MAX = 4 << 20 }; /* bytes, about: then the line is complete */
 
-static struct view
-view_of(const struct buf *b)
-{
-    return (struct view){ b->p, b->n };
-}
-
 /* -- the line at hand -- */
 
 /* m: an assistant's message. */
@@ -117,7 +111,7 @@ id_of(const struct turn_transcript *t, struct view id, struct buf *room)
         return id;
     buf_puts(room, "call_");
     buf_put_u64(room, t->last);
-    return view_of(room);
+    return turn_view_of(room);
 }
 
 /* One that is told again before its result (a plan, each time a part of it is done) is
@@ -165,7 +159,7 @@ answer(struct turn_transcript *t, const struct turn_event *e)
         r = buf_puts(&room, (const char *)t->calls.p);
     if (r < 0)
         return r;
-    id = room.n ? view_of(&room) : id_of(t, id, &room);
+    id = room.n ? turn_view_of(&room) : id_of(t, id, &room);
     put_result(t, id, e->text, e->is_error);
     transcript_call_close(t, id);
     return t->content.failed;

@@ -3,6 +3,7 @@
  * them have no result yet. */
 #include "base/json_in.h"
 #include "turn/compact.h"
+#include "turn/tell_priv.h"
 #include "turn/transcript_priv.h"
 
 /* Each call is looked for among all of them. */
@@ -11,12 +12,6 @@ enum {
     CALLS_MAX = 32 << 10,  /* … and of all of them: the oldest go */
     DEPTH_MAX = 200,       /* jq takes 256 levels, of which some are the line's */
 };
-
-static struct view
-view_of(const struct buf *b)
-{
-    return (struct view){ b->p, b->n };
-}
 
 /* -- those that wait for their results -- */
 
@@ -122,8 +117,8 @@ make_fit(struct view json, struct buf *out)
     bool is_json = json.n && turn_compact(json, out);
     if (json.n && !is_json && !buf_append(&mended, json.p, json.n) &&
         mend_halves(&mended))
-        is_json = turn_compact(view_of(&mended), out);
-    return is_json && !is_too_deep(view_of(out));
+        is_json = turn_compact(turn_view_of(&mended), out);
+    return is_json && !is_too_deep(turn_view_of(out));
 }
 
 /* An object, whatever came. */
@@ -135,12 +130,12 @@ transcript_put_input(struct turn_transcript *t, struct view json)
     bool is_json = make_fit(json, &compact);
     json_key(j, "input");
     if (is_json && compact.p[0] == '{') {
-        json_raw(j, view_of(&compact));
+        json_raw(j, turn_view_of(&compact));
         return;
     }
     json_open(j, '{');
     if (is_json)
-        json_key(j, "value"), json_raw(j, view_of(&compact));
+        json_key(j, "value"), json_raw(j, turn_view_of(&compact));
     else if (json.n)
         json_key(j, "text"), json_bytes(j, json);
     json_close(j, '}');

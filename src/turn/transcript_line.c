@@ -4,12 +4,6 @@
 #include "turn/tell_priv.h"
 #include "turn/transcript_priv.h"
 
-static struct view
-view_of(const struct buf *b)
-{
-    return (struct view){ b->p, b->n };
-}
-
 /* What each line has, up to its message. */
 static void
 begin_line(struct turn_transcript *t, struct json *j, bool is_user)
@@ -23,8 +17,8 @@ begin_line(struct turn_transcript *t, struct json *j, bool is_user)
     json_key(j, "sessionId"), json_str(j, t->opt.session);
     json_key(j, "uuid"), json_str(j, t->uuid);
     json_key(j, "parentUuid"), json_str_or_none(j, *t->parent ? t->parent : NULL);
-    json_key(j, "timestamp"), json_bytes(j, view_of(&time));
-    json_key(j, "cwd"), json_bytes(j, view_of(&t->cwd));
+    json_key(j, "timestamp"), json_bytes(j, turn_view_of(&time));
+    json_key(j, "cwd"), json_bytes(j, turn_view_of(&t->cwd));
     json_key(j, "version"), json_str(j, t->opt.version);
     json_key(j, "isSidechain"), json_bool(j, t->side.n > 0);
     json_key(j, "userType"), json_str(j, "external");
@@ -43,7 +37,7 @@ end_line(struct turn_transcript *t, struct json *j)
     buf_puts(&t->line, "\n");
     int r = t->line.failed;
     if (!r && !t->is_known)
-        r = t->opt.line(t->opt.ctx, view_of(&t->line));
+        r = t->opt.line(t->opt.ctx, turn_view_of(&t->line));
     if (r > 0 || (t->is_known && t->opt.parent))
         memcpy(t->parent, t->before, sizeof(t->parent));
     return r < 0 ? r : 0;
@@ -55,7 +49,7 @@ put_content(struct turn_transcript *t, struct json *j)
     json_key(j, "content");
     json_open(j, '[');
     if (t->content.n)
-        json_raw(j, view_of(&t->content));
+        json_raw(j, turn_view_of(&t->content));
     json_close(j, ']');
 }
 
@@ -97,10 +91,11 @@ put_assistant(struct turn_transcript *t)
     struct transcript_message *m = t->m;
     struct turn_usage usage = t->is_known ? t->known.usage : transcript_message_usage(m);
     begin_line(t, &j, false);
-    json_key(&j, "id"), json_bytes(&j, view_of(&m->id));
+    json_key(&j, "id"), json_bytes(&j, turn_view_of(&m->id));
     json_key(&j, "type"), json_str(&j, "message");
     json_key(&j, "role"), json_str(&j, "assistant");
-    json_key(&j, "model"), json_bytes(&j, view_of(m->model.n ? &m->model : &t->model));
+    json_key(&j, "model"),
+        json_bytes(&j, turn_view_of(m->model.n ? &m->model : &t->model));
     put_content(t, &j);
     json_key(&j, "stop_reason");
     json_str_or_none(&j, stop_reason(t));
@@ -136,7 +131,8 @@ static int
 take_known_id(struct turn_transcript *t)
 {
     struct transcript_message *m = t->m;
-    return m->id.n ? 0 : transcript_message_of(t, t->known.id, view_of(&t->side), &m);
+    return m->id.n ? 0
+                   : transcript_message_of(t, t->known.id, turn_view_of(&t->side), &m);
 }
 
 int

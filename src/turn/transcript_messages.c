@@ -11,12 +11,6 @@
 #include "turn/tell_priv.h"
 #include "turn/transcript_priv.h"
 
-static struct view
-view_of(const struct buf *b)
-{
-    return (struct view){ b->p, b->n };
-}
-
 struct view
 transcript_cut(struct view text, size_t most)
 {
@@ -83,7 +77,7 @@ transcript_message_id(struct turn_transcript *t, struct view id)
     buf_append(&t->id, id.p, id.n);
     buf_puts(&t->id, ".");
     buf_put_u64(&t->id, t->commands + 1);
-    return view_of(&t->id);
+    return turn_view_of(&t->id);
 }
 
 void
@@ -138,7 +132,7 @@ join(struct turn_transcript *t, struct transcript_message *m)
     m->is_final |= at->is_final;
     m->has_call |= at->has_call;
     m->was_cut_off |= at->was_cut_off;
-    int r = m->model.n ? 0 : transcript_keep(&m->model, view_of(&at->model));
+    int r = m->model.n ? 0 : transcript_keep(&m->model, turn_view_of(&at->model));
     forget(at);
     t->m = m;
     return r;
