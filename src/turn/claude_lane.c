@@ -8,6 +8,7 @@
  */
 #include "turn/claude_priv.h"
 #include "turn/tell_priv.h"
+#include "turn/totals.h"
 
 enum { SAID_MAX = 16 << 20, TOLD_MAX = 1 << 10, NAME_MAX_BYTES = 1 << 10 };
 
@@ -96,19 +97,10 @@ claude_lane_message(struct claude_line *l, struct view id, struct view model)
 
 /* -- what was told before its line came -- */
 
-static uint64_t
-hash(enum turn_type type, struct view text)
-{
-    uint64_t h = 0xcbf29ce484222325U + (uint64_t)type;
-    for (size_t i = 0; i < text.n; i++)
-        h = (h ^ text.p[i]) * 0x100000001b3U;
-    return h;
-}
-
 static void
 remember(struct turn_lane *lane)
 {
-    uint64_t h = hash(lane->said_type, turn_view_of(&lane->said));
+    uint64_t h = turn_hash(turn_view_of(&lane->said)) + lane->said_type;
     lane->told.ceiling = TOLD_MAX;
     if (buf_append(&lane->told, &h, sizeof(h)) < 0)
         lane->told.failed = 0; /* then it is shown twice */
@@ -120,7 +112,7 @@ was_told(struct turn_lane *lane, enum turn_type type, struct view text)
 {
     if (!lane->told.n)
         return false;
-    uint64_t h = hash(type, text);
+    uint64_t h = turn_hash(text) + type;
     for (size_t at = 0; at < lane->told.n; at += sizeof(h)) {
         if (memcmp(lane->told.p + at, &h, sizeof(h)) != 0)
             continue;

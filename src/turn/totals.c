@@ -35,13 +35,12 @@ count_of(struct turn_usage told, size_t field)
     return n == TURN_UNKNOWN || n < NUM_EXACT_MAX ? n : NUM_EXACT_MAX;
 }
 
-/* Never 0. */
-static uint64_t
-hash_of(struct view id)
+uint64_t
+turn_hash(struct view bytes)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a, then mixed */
-    for (size_t i = 0; i < id.n; i++)
-        h = (h ^ id.p[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < bytes.n; i++)
+        h = (h ^ bytes.p[i]) * UINT64_C(0x100000001b3);
     h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
     h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
     h ^= h >> 33;
@@ -51,7 +50,7 @@ hash_of(struct view id)
 uint64_t
 turn_id_hash(struct view id)
 {
-    return id.n < TURN_ID_MIN ? 0 : hash_of(id);
+    return id.n < TURN_ID_MIN ? 0 : turn_hash(id);
 }
 
 /* -- messages -- */
@@ -118,7 +117,7 @@ make_slots(struct turn_totals *t)
 static uint64_t
 name_of(struct view id)
 {
-    return id.n && id.n <= ID_MAX ? hash_of(id) : 0;
+    return id.n && id.n <= ID_MAX ? turn_hash(id) : 0;
 }
 
 /* Among the latest, of which the oldest gives way. */

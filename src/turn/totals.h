@@ -34,6 +34,8 @@ struct turn_totals {
     uint32_t span;       /* so many times it was all done */
 };
 
+/* Of any bytes, always the same; never 0. */
+uint64_t turn_hash(struct view bytes);
 /* Of an id that is unique in the world; 0: it is none. */
 uint64_t turn_id_hash(struct view id);
 int turn_totals_add(struct turn_totals *t, const struct turn_event *e);

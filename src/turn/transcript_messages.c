@@ -38,19 +38,10 @@ transcript_keep(struct buf *kept, struct view told)
 
 enum { IDS_MAX = 256 << 10, MARK_MAX = 24 };
 
-static uint64_t
-hash(struct view id)
-{
-    uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
-    for (size_t i = 0; i < id.n; i++)
-        h = (h ^ id.p[i]) * UINT64_C(1099511628211);
-    return h;
-}
-
 static bool
 was_before(const struct turn_transcript *t, struct view id)
 {
-    uint64_t wanted = hash(id);
+    uint64_t wanted = turn_hash(id);
     if (t->commands && t->ids.n >= IDS_MAX) /* nobody knows */
         return true;
     for (size_t at = 0; at < t->ids_before; at += sizeof(wanted))
@@ -62,7 +53,7 @@ was_before(const struct turn_transcript *t, struct view id)
 static int
 name(struct turn_transcript *t, struct transcript_message *m, struct view id)
 {
-    uint64_t h = hash(id);
+    uint64_t h = turn_hash(id);
     int r = id.n && t->ids.n < IDS_MAX ? buf_append(&t->ids, &h, sizeof(h)) : 0;
     return r < 0 ? r : transcript_keep(&m->id, id);
 }
