@@ -443,6 +443,17 @@ def messages_that_come_again_much_later_count_once():
 
 
 @test
+def a_stream_that_comes_again_is_used_once():
+    """As what `cat` prints in each iteration, with its end, which tells more than its messages."""
+    with Used(AHR) as a:
+        one = [begin(), *[said(unique(i), told(500, 1), stop="end_turn") for i in range(2)], result(told(1000, 90))]
+        a.stream("again", *one, *one)
+        usage = a.json("show", "again")["usage"]
+        assert tuple(usage[field] for field in (*FIELDS, "calls")) == (1000, 90, 0, 0, 2), usage
+        assert a.total()[:2] == (1000, 90)
+
+
+@test
 def a_count_that_no_model_can_reach_costs_itself_and_not_the_session():
     with Used(AHR) as a:
         for number, huge in enumerate((1 << 53, 1 << 63, (1 << 64) - 2, 1 << 80)):

@@ -17,7 +17,7 @@ enum {
 struct message {
     uint64_t hash; /* of its id; 0: it has none */
     struct turn_usage usage;
-    uint32_t span; /* in which it was told first */
+    uint32_t span; /* the last that has told of it, + 1; 0: none, as it is a DONE */
     uint32_t is_final;
 };
 
@@ -155,7 +155,7 @@ add_unique(struct turn_totals *t, const struct message *m)
 static int
 message_of(struct turn_totals *t, struct view id, struct message **ret)
 {
-    const struct message fresh = { .hash = name_of(id), .span = t->span };
+    const struct message fresh = { .hash = name_of(id) };
     *ret = find(t, fresh.hash);
     if (*ret)
         return 0;
@@ -183,6 +183,20 @@ turn_totals_is_truth(const struct turn_event *e)
     return has_any;
 }
 
+/* The span tells of it. One of an earlier span is not among the open ones of this. */
+static void
+touch(struct turn_totals *t, struct message *m, bool is_unique)
+{
+    if (m->span == t->span + 1)
+        return;
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
+        *turn_usage_field(&t->again, i) = plus(*turn_usage_field(&t->again, i),
+                                               *turn_usage_field(&m->usage, i));
+    t->names += is_unique ? m->hash : 0;
+    m->is_final |= m->span > 0;
+    m->span = t->span + 1;
+}
+
 static int
 add_message(struct turn_totals *t, const struct turn_event *e)
 {
@@ -194,7 +208,8 @@ add_message(struct turn_totals *t, const struct turn_event *e)
     if (r < 0)
         return r;
     t->is_known = true;
-    if (e->is_final && !m->is_final && m->span == t->span && t->open)
+    touch(t, m, e->id.n >= TURN_ID_MIN);
+    if (e->is_final && !m->is_final && t->open)
         t->open--;
     m->is_final |= e->is_final;
     for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
@@ -208,22 +223,48 @@ add_message(struct turn_totals *t, const struct turn_event *e)
     return 0;
 }
 
-static void
+/* Leaves of what a DONE tells what was not told before. It is remembered like a message,
+ * by what those of its span are called. */
+static int
+take_off_again(struct turn_totals *t, struct turn_usage *told)
+{
+    const struct view names = { (const uint8_t *)&t->names, sizeof(t->names) };
+    struct message fresh = { .hash = t->names ? turn_hash(names) : 0 };
+    struct message *same = find(t, fresh.hash);
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
+        uint64_t all = count_of(*told, i), least = *turn_usage_field(&t->since, i);
+        uint64_t *before = turn_usage_field(same ? &same->usage : &fresh.usage, i);
+        uint64_t again = same ? *before : *turn_usage_field(&t->again, i);
+        uint64_t above = all > least ? all - least : 0;
+        if (all == TURN_UNKNOWN)
+            continue;
+        *turn_usage_field(told, i) = all - (again < above ? again : above);
+        *before = *before > all ? *before : all;
+    }
+    return same || !fresh.hash ? 0 : add_unique(t, &fresh);
+}
+
+static int
 close_all(struct turn_totals *t, const struct turn_event *e)
 {
     bool is_truth = turn_totals_is_truth(e);
     struct turn_usage told = is_truth ? e->usage : TURN_NO_USAGE;
+    int r = is_truth ? take_off_again(t, &told) : 0;
+    if (r < 0)
+        return r;
     t->is_known = t->is_known || turn_usage_is_told(e->usage);
     for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
         uint64_t of_done = count_of(told, i), summed = *turn_usage_field(&t->since, i);
         uint64_t *done = turn_usage_field(&t->done, i);
         *done = plus(*done, of_done == TURN_UNKNOWN ? summed : of_done);
     }
-    t->since = (struct turn_usage){ 0 };
+    t->since = t->again = (struct turn_usage){ 0 };
+    t->names = 0;
     t->broken += is_truth ? 0 : t->open;
     t->open = 0;
     t->span++;
     buf_clear(&t->recent);
+    return 0;
 }
 
 int
@@ -232,7 +273,7 @@ turn_totals_add(struct turn_totals *t, const struct turn_event *e)
     if (e->type == TURN_USAGE)
         return add_message(t, e);
     if (e->type == TURN_DONE || e->type == TURN_EXIT)
-        close_all(t, e);
+        return close_all(t, e);
     return 0;
 }
 
@@ -259,16 +300,18 @@ turn_totals_is_least(const struct turn_totals *t)
 int
 turn_totals_save(const struct turn_totals *t, struct buf *out)
 {
-    struct turn_usage done = t->done, since = t->since;
+    struct turn_usage done = t->done, since = t->since, again = t->again;
     for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
         parts_put_u64(out, *turn_usage_field(&done, i));
         parts_put_u64(out, *turn_usage_field(&since, i));
+        parts_put_u64(out, *turn_usage_field(&again, i));
     }
     parts_put_u64(out, t->calls);
     parts_put_u64(out, t->open);
     parts_put_u64(out, t->broken);
     parts_put_u64(out, t->is_known);
     parts_put_u64(out, t->span);
+    parts_put_u64(out, t->names);
     parts_put(out, (struct view){ t->messages.p, t->messages.n });
     parts_put(out, (struct view){ t->recent.p, t->recent.n });
     return out->failed;
@@ -291,10 +334,12 @@ turn_totals_load(struct turn_totals *t, struct view *rest)
     bool is_fine = true;
     for (size_t i = 0; is_fine && i < TURN_USAGE_FIELDS; i++)
         is_fine = parts_take_u64(rest, turn_usage_field(&t->done, i)) &&
-                  parts_take_u64(rest, turn_usage_field(&t->since, i));
+                  parts_take_u64(rest, turn_usage_field(&t->since, i)) &&
+                  parts_take_u64(rest, turn_usage_field(&t->again, i));
     is_fine = is_fine && parts_take_u64(rest, &t->calls) &&
               parts_take_u64(rest, &t->open) && parts_take_u64(rest, &t->broken) &&
-              parts_take_u64(rest, &is_known) && parts_take_u64(rest, &span);
+              parts_take_u64(rest, &is_known) && parts_take_u64(rest, &span) &&
+              parts_take_u64(rest, &t->names);
     if (!is_fine || span > UINT32_MAX)
         return ERR_DAMAGED;
     t->is_known = is_known;

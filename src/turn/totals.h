@@ -8,6 +8,10 @@
  * since the DONE (or the end of the command) before; else it is a sum, and after a stream
  * that broke off a lower bound. A DONE of nothing but zeros tells nothing. No count and
  * no sum passes NUM_EXACT_MAX.
+ *
+ * A stream may come once more, its DONEs too: one that tells of just the messages of an
+ * earlier one adds what is more, and from another is taken off what was told before of
+ * messages that came again, as far as it is beyond what its messages have added.
  */
 #ifndef TURN_TOTALS_H
 #define TURN_TOTALS_H
@@ -28,10 +32,12 @@ struct turn_totals {
     uint64_t broken;         /* … of those before, of which it never was */
     bool is_known;           /* something was told at all */
     /* private: */
-    struct buf messages; /* those with a unique id, and what was told of each */
-    struct buf slots;    /* … and their places, by hash */
-    struct buf recent;   /* the latest of the others */
-    uint32_t span;       /* so many times it was all done */
+    struct buf messages;     /* those with a unique id, and what was told of each */
+    struct buf slots;        /* … and their places, by hash */
+    struct buf recent;       /* the latest of the others */
+    uint32_t span;           /* so many times it was all done */
+    struct turn_usage again; /* of messages told since then, what was told before … */
+    uint64_t names;          /* … and the sum of the hashes of those with a unique id */
 };
 
 /* Of any bytes, always the same; never 0. */

@@ -331,6 +331,20 @@ what_done_takes_away_comes_from_its_span(void **state)
 }
 
 static void
+a_stream_that_comes_again_changes_no_row(void **state)
+{
+    (void)state;
+    struct turn_ledger l = { 0 };
+    for (int again = 0; again < 3; again++) {
+        message(&l, (struct given){ ONE, "big", 3, { 10, 1, 0, 0 }, .is_final = true });
+        message(&l, (struct given){ TWO, "small", 3, { 10, 1, 0, 0 }, .is_final = true });
+        done(&l, 3, (struct turn_usage){ 25, 90, 0, 0 });
+    }
+    assert_rows(&l, "big/3* 10,1,0,0 1(0) 2\nsmall/3* 10,1,0,0 1(0) 2\n"
+                    "small/3*+ 5,88,0,0 0(0) 1\n");
+}
+
+static void
 a_done_without_messages_is_its_sessions(void **state)
 {
     (void)state;
@@ -434,6 +448,7 @@ main(void)
         cmocka_unit_test(what_done_tells_by_model_is_that_models),
         cmocka_unit_test(what_a_thread_has_used_in_all_is_told_apart),
         cmocka_unit_test(what_done_takes_away_comes_from_its_span),
+        cmocka_unit_test(a_stream_that_comes_again_changes_no_row),
         cmocka_unit_test(a_done_without_messages_is_its_sessions),
         cmocka_unit_test(a_message_that_breaks_off_is_a_lower_bound),
         cmocka_unit_test(a_message_over_midnight_is_on_both_days),

@@ -176,7 +176,49 @@ a_unique_id_is_known_again_behind_the_end_of_its_answer(void **state)
     assert_usage(&t, (struct turn_usage){ 20, 99, 0, 0 });
     assert_int_equal(t.calls, 2);
     add(&t, TURN_DONE, "", (struct turn_usage){ 10, 40, 0, 0 });
-    assert_usage(&t, (struct turn_usage){ 20, 130, 0, 0 });
+    assert_usage(&t, (struct turn_usage){ 20, 129, 0, 0 });
+    turn_totals_release(&t);
+}
+
+/* As of `cat` in each iteration. */
+static void
+a_stream_that_comes_again_adds_nothing(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    for (int again = 0; again < 3; again++) {
+        add_unique(&t, 1, 1);
+        add_unique(&t, 2, 2);
+        add(&t, TURN_DONE, "", (struct turn_usage){ 20, 90, 0, TURN_UNKNOWN });
+        add_unique(&t, 3, 500);
+        add(&t, TURN_DONE, "", (struct turn_usage){ 10, 400, 0, 7 });
+        add(&t, TURN_EXIT, "", TURN_NO_USAGE);
+        assert_usage(&t, (struct turn_usage){ 30, 490, 0, 7 });
+        assert_int_equal(t.calls, 3);
+    }
+    add_unique(&t, 2, 2);
+    add_unique(&t, 1, 1);
+    add(&t, TURN_DONE, "", (struct turn_usage){ 20, 95, 0, 0 }); /* it has 5 more */
+    assert_usage(&t, (struct turn_usage){ 30, 495, 0, 7 });
+    turn_totals_release(&t);
+}
+
+static void
+what_comes_again_beside_news_is_taken_off(void **state)
+{
+    (void)state;
+    struct turn_totals t = { 0 };
+    add_unique(&t, 1, 100);
+    add(&t, TURN_DONE, "", (struct turn_usage){ 10, 100, 0, 0 });
+    add_unique(&t, 1, 100);
+    add_unique(&t, 1, 100);
+    add_unique(&t, 2, 5);
+    add(&t, TURN_DONE, "", (struct turn_usage){ 20, 160, 0, 0 });
+    assert_usage(&t, (struct turn_usage){ 20, 160, 0, 0 });
+    add_unique(&t, 2, 5); /* of which the DONE does not tell */
+    add_unique(&t, 3, 5);
+    add(&t, TURN_DONE, "", (struct turn_usage){ 10, 5, 0, 0 });
+    assert_usage(&t, (struct turn_usage){ 30, 165, 0, 0 });
     turn_totals_release(&t);
 }
 
@@ -254,6 +296,14 @@ what_is_kept_goes_on_as_if_it_had_never_ended(void **state)
     }
     assert_usage(&t, (struct turn_usage){ 2000 + 306, 600, 0, 0 });
     assert_int_equal(t.calls, 200 + 306);
+    for (unsigned i = 0; i < 4; i++) {
+        add_unique(&t, 1000 + i % 2, 1);
+        reload(&t);
+        if (i % 2)
+            add(&t, TURN_DONE, "", (struct turn_usage){ 50, 5, 0, 0 });
+        reload(&t);
+    }
+    assert_usage(&t, (struct turn_usage){ 2000 + 306 + 50, 605, 0, 0 });
     turn_totals_release(&t);
 }
 
@@ -419,6 +469,8 @@ main(void)
         cmocka_unit_test(a_message_is_known_again_while_it_is_among_the_latest),
         cmocka_unit_test(a_unique_id_is_known_again_however_far_it_is),
         cmocka_unit_test(a_unique_id_is_known_again_behind_the_end_of_its_answer),
+        cmocka_unit_test(a_stream_that_comes_again_adds_nothing),
+        cmocka_unit_test(what_comes_again_beside_news_is_taken_off),
         cmocka_unit_test(unique_ids_have_a_ceiling),
         cmocka_unit_test(ids_that_were_made_to_collide_take_no_square_of_their_number),
         cmocka_unit_test(what_is_kept_goes_on_as_if_it_had_never_ended),
