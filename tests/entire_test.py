@@ -416,6 +416,22 @@ def iterations_are_one_conversation():
 
 
 @test
+def a_stream_that_comes_again_is_used_once():
+    """In the lines as in the session's facts, whether its end tells the total or not."""
+    one = [said(f"msg_01Unique{n:012}", text("x"), usage={"input_tokens": 500, "output_tokens": 5}) for n in range(2)]
+    done = {"type": "result", "subtype": "success", "usage": {"input_tokens": 1000, "output_tokens": 90}}
+    for lines, output in ((one, 10), ([*one, done], 90)):
+        with Ahr(AHR) as a:
+            (a.dir / "stream").write_text("".join(json.dumps(line) + "\n" for line in (BEGIN, *lines)))
+            a.ok("run", "--entire", "--iterations", "2", "--", "cat", a.dir / "stream")
+            kept = Transcript(a.dir).is_sound()
+            used = json.loads(a.ok("show", "--json"))["usage"]
+            assert (used["input_tokens"], used["output_tokens"], used["calls"]) == (1000, output, 2), used
+            assert (kept.usage()["input_tokens"], kept.usage()["output_tokens"]) == (1000, output), kept.usage()
+            assert len({line["message"]["id"] for line in kept.lines}) == 2
+
+
+@test
 def an_iteration_leaves_nothing_open_to_the_next():
     with Ahr(AHR) as a:
         entire.agent(a, (BEGIN, said("m1", tool("t1", "Read", path="a"))))

@@ -11,7 +11,8 @@
  *
  * Where the command ends (EXIT) calls that have no result get one that says that they
  * were interrupted, and whatever the next one says is of other messages: one whose id was
- * there before has the number of the command behind it ("item_5.2").
+ * there before has the number of the command behind it ("item_5.2"). An id that is unique
+ * in the world is that of the same message in each.
  *
  * Usage is that of the message, which is told by one more line of it where it comes late.
  * Where the stream's own total (DONE) says more than its messages did, the last one has

@@ -62,7 +62,7 @@ struct view
 transcript_message_id(struct turn_transcript *t, struct view id)
 {
     id = transcript_cut(id, TRANSCRIPT_WORD_MAX - MARK_MAX);
-    if (!id.n || !was_before(t, id))
+    if (!id.n || turn_id_hash(id) || !was_before(t, id))
         return id;
     buf_clear(&t->id);
     buf_append(&t->id, id.p, id.n);

@@ -783,6 +783,25 @@ each_iteration_has_messages_and_calls_of_its_own(void **state)
     close_book(&b);
 }
 
+/* As of `cat` in each iteration. */
+static void
+a_message_with_a_unique_id_is_the_same_in_each_iteration(void **state)
+{
+    (void)state;
+    struct book b;
+    open_book(&b);
+    for (int n = 0; n < 3; n++) {
+        say(&b, TURN_TEXT, "msg_01UniqueAndLong", "one");
+        used(&b, TURN_USAGE, "msg_01UniqueAndLong", 1000, 10);
+        leave(&b);
+        assert_has(&b, (unsigned)n + 1, "\"id\":\"msg_01UniqueAndLong\"");
+    }
+    end(&b, true);
+    assert_int_equal(b.count, 3);
+    assert_int_equal(used_by(buf_str(&b.lines), "\"input_tokens\":"), 1000);
+    close_book(&b);
+}
+
 /* A rest and interrupted calls begin with the same event: their uuids differ. */
 static void
 what_an_iteration_left_open_is_told_at_its_end(void **state)
@@ -1054,6 +1073,7 @@ main(void)
         cmocka_unit_test(a_line_of_a_message_is_of_the_model_that_said_it),
         cmocka_unit_test(a_rest_without_output_is_a_message_of_its_own),
         cmocka_unit_test(each_iteration_has_messages_and_calls_of_its_own),
+        cmocka_unit_test(a_message_with_a_unique_id_is_the_same_in_each_iteration),
         cmocka_unit_test(what_an_iteration_left_open_is_told_at_its_end),
         cmocka_unit_test(what_a_silent_message_has_used_is_told_once),
         cmocka_unit_test(no_line_follows_one_that_is_lost),
