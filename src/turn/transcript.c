@@ -178,7 +178,7 @@ count(struct turn_transcript *t, const struct turn_event *e)
         r = transcript_keep(&m->model, e->model);
     if (r < 0)
         return r;
-    turn_usage_raise(&m->usage, e->usage);
+    transcript_message_raise(m, e->usage, t->news);
     m->is_final |= e->is_final;
     struct turn_usage told = m->told;
     bool is_due = (m->is_written || e->is_final) && turn_usage_raise(&told, m->usage) &&
@@ -306,6 +306,17 @@ speak(struct turn_transcript *t, const struct turn_event *e)
     return e->is_user ? ask(t, e) : say(t, e);
 }
 
+static int
+learn_truth(struct turn_transcript *t, const struct turn_event *e)
+{
+    struct turn_usage had = t->truth.since;
+    int r = turn_totals_add(&t->truth, e);
+    for (size_t i = 0; e->type == TURN_USAGE && i < TURN_USAGE_FIELDS; i++)
+        *turn_usage_field(&t->news, i) = *turn_usage_field(&t->truth.since, i) -
+                                         *turn_usage_field(&had, i);
+    return r;
+}
+
 int
 turn_transcript_add(struct turn_transcript *t, const struct turn_event *given,
                     uint64_t number, uint64_t ts_ns)
@@ -325,7 +336,7 @@ turn_transcript_add(struct turn_transcript *t, const struct turn_event *given,
     t->now_ns = ts_ns;
     if (e->is_partial || !takes[e->type])
         return 0;
-    int r = turn_totals_add(&t->truth, e);
+    int r = learn_truth(t, e);
     if (!r)
         r = takes[e->type](t, e);
     bool is_full = t->open && t->is_known && t->blocks >= t->known.blocks;

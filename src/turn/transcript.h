@@ -18,7 +18,8 @@
  * Where the stream's own total (DONE) says more than its messages did, the last one has
  * the rest, or a message that is nothing else. So the sum over all messages is right, for
  * readers who take of each the largest of each value, and for Entire, which takes of its
- * lines the one with the most output.
+ * lines the one with the most output. (A message that is told again when its lines are
+ * forgotten has no usage in the new ones: what is news in it comes with the rest.)
  *
  * A call that is told again before its result is there once.
  *

@@ -38,13 +38,14 @@ transcript_keep(struct buf *kept, struct view told)
 
 enum { IDS_MAX = 256 << 10, MARK_MAX = 24 };
 
+/* Is it among the first `n` bytes of the ids? Of too many nobody knows. */
 static bool
-was_before(const struct turn_transcript *t, struct view id)
+is_among(const struct turn_transcript *t, struct view id, size_t n)
 {
     uint64_t wanted = turn_hash(id);
-    if (t->commands && t->ids.n >= IDS_MAX) /* nobody knows */
+    if (n && t->ids.n >= IDS_MAX)
         return true;
-    for (size_t at = 0; at < t->ids_before; at += sizeof(wanted))
+    for (size_t at = 0; at < n; at += sizeof(wanted))
         if (!memcmp(t->ids.p + at, &wanted, sizeof(wanted)))
             return true;
     return false;
@@ -54,7 +55,9 @@ static int
 name(struct turn_transcript *t, struct transcript_message *m, struct view id)
 {
     uint64_t h = turn_hash(id);
-    int r = id.n && t->ids.n < IDS_MAX ? buf_append(&t->ids, &h, sizeof(h)) : 0;
+    bool is_again = id.n && is_among(t, id, t->ids.n);
+    int r = id.n && !is_again ? buf_append(&t->ids, &h, sizeof(h)) : 0;
+    m->is_again |= is_again;
     return r < 0 ? r : transcript_keep(&m->id, id);
 }
 
@@ -62,7 +65,7 @@ struct view
 transcript_message_id(struct turn_transcript *t, struct view id)
 {
     id = transcript_cut(id, TRANSCRIPT_WORD_MAX - MARK_MAX);
-    if (!id.n || turn_id_hash(id) || !was_before(t, id))
+    if (!id.n || turn_id_hash(id) || !is_among(t, id, t->ids_before))
         return id;
     buf_clear(&t->id);
     buf_append(&t->id, id.p, id.n);
@@ -96,7 +99,7 @@ forget(struct transcript_message *m)
     buf_clear(&m->model);
     m->used = 0;
     m->usage = m->told = TURN_NO_USAGE;
-    m->is_written = m->is_final = m->has_call = m->was_cut_off = false;
+    m->is_written = m->is_final = m->has_call = m->was_cut_off = m->is_again = false;
 }
 
 /* In the place of the one that was used the longest ago. */
@@ -132,9 +135,12 @@ join(struct turn_transcript *t, struct transcript_message *m)
 void
 transcript_messages_settled(struct turn_transcript *t)
 {
-    for (size_t i = 0; i < TRANSCRIPT_MESSAGES; i++)
-        if (t->messages[i].used && !t->messages[i].is_written)
-            forget(&t->messages[i]);
+    for (size_t i = 0; i < TRANSCRIPT_MESSAGES; i++) {
+        struct transcript_message *m = &t->messages[i];
+        m->usage = m->told;
+        if (m->used && !m->is_written)
+            forget(m);
+    }
     t->m = NULL;
 }
 
@@ -166,6 +172,20 @@ transcript_message_name(struct turn_transcript *t)
 
 /* -- what it has used -- */
 
+void
+transcript_message_raise(struct transcript_message *m, struct turn_usage used,
+                         struct turn_usage news)
+{
+    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++) {
+        uint64_t now = *turn_usage_field(&used, i), *had = turn_usage_field(&m->usage, i);
+        uint64_t before = *had == TURN_UNKNOWN ? 0 : *had;
+        uint64_t more = now > before ? now - before : 0,
+                 most = *turn_usage_field(&news, i);
+        if (now != TURN_UNKNOWN)
+            *had = before + (more < most ? more : most);
+    }
+}
+
 static uint64_t
 output_of(const struct turn_usage *u)
 {
@@ -176,7 +196,7 @@ bool
 transcript_message_can_tell(const struct transcript_message *m,
                             const struct turn_usage *usage)
 {
-    return !m->is_written || output_of(usage) > output_of(&m->told);
+    return !m->is_again && (!m->is_written || output_of(usage) > output_of(&m->told));
 }
 
 struct turn_usage

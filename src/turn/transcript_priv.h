@@ -18,10 +18,11 @@ struct transcript_message {
     uint64_t used;           /* the higher, the later; 0: there is none here */
     struct buf id;           /* empty: not told yet */
     struct buf model;        /* empty: the session's */
-    struct turn_usage usage; /* that events have told … */
+    struct turn_usage usage; /* that events have told, but for what came with a rest … */
     struct turn_usage told;  /* … and its lines */
     bool is_written;         /* it has a line */
     bool is_final, has_call, was_cut_off;
+    bool is_again; /* it was here before, and may have lines: now they tell no usage */
 };
 
 /* Those of sub-agents take turns with the others. */
@@ -58,6 +59,7 @@ struct turn_transcript {
     struct buf calls;  /* ids of calls that have no result yet, each with its NUL */
     struct turn_totals truth; /* of the events … */
     struct turn_usage told;   /* … and of the lines */
+    struct turn_usage news;   /* what the latest of a message has added to the truth */
     uint64_t last, now_ns;    /* event, and its time */
     struct buf line;
 };
@@ -76,8 +78,11 @@ void transcript_command_ended(struct turn_transcript *t);
  * new one: then those that were used the longest ago are forgotten. */
 int transcript_message_of(struct turn_transcript *t, struct view id, struct view side,
                           struct transcript_message **ret);
-/* None is at hand, and what those have used that have no line was told. */
+/* None is at hand, and what those have used that their lines do not tell was told. */
 void transcript_messages_settled(struct turn_transcript *t);
+/* It has used so much, of which no more is not told yet than there is news. */
+void transcript_message_raise(struct transcript_message *m, struct turn_usage used,
+                              struct turn_usage news);
 /* The one at hand gets an id where it has none: messages are counted by them. */
 int transcript_message_name(struct turn_transcript *t);
 /* Would another line with that usage count? */

@@ -330,7 +330,7 @@ used_by(const char *lines, const char *key)
     struct {
         char id[80];
         uint64_t output, value, most;
-    } m[32] = { 0 };
+    } m[128] = { 0 };
     uint64_t sum = 0, sum_of_most = 0;
     for (const char *at = lines; (at = strstr(at, "\"message\":{\"id\":\"")); at++) {
         char id[80];
@@ -836,6 +836,54 @@ what_a_silent_message_has_used_is_told_once(void **state)
     close_book(&b);
 }
 
+/* Of two kinds of ids; whatever of it comes behind 70 others adds nothing. */
+static void
+what_a_message_that_is_forgotten_tells_again_hides_no_rest(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 8; way++) {
+        const char *name = way & 1 ? "msg_01UniqueAndLong" : "m";
+        struct book b;
+        char id[40];
+        open_book(&b);
+        for (int i = 0; i <= 70; i++) {
+            snprintf(id, sizeof(id), "%s%02d", name, i % 70);
+            say(&b, TURN_TEXT, id, "x");
+            if (i < 70 || way & 2)
+                used(&b, TURN_USAGE, id, 100, i < 70 || !(way & 4) ? 10 : 15);
+        }
+        used(&b, TURN_DONE, "", 7100, 720);
+        end(&b, true);
+        assert_int_equal(used_by(buf_str(&b.lines), "\"input_tokens\":"), 7100);
+        assert_int_equal(used_by(buf_str(&b.lines), "\"output_tokens\":"), 720);
+        close_book(&b);
+    }
+}
+
+/* What has come with a rest is not told once more by the message's own lines. */
+static void
+what_a_rest_has_told_is_not_told_again(void **state)
+{
+    (void)state;
+    for (int is_written = 0; is_written < 2; is_written++) {
+        struct book b;
+        open_book(&b);
+        if (is_written)
+            say(&b, TURN_TEXT, "msg_01UniqueAndLong", "x");
+        used(&b, TURN_USAGE, "msg_01UniqueAndLong", 10, 5);
+        say(&b, TURN_TEXT, "msg_02UniqueAndLong", "y");
+        used(&b, TURN_USAGE, "msg_01UniqueAndLong", 30, 5);
+        used(&b, TURN_DONE, "", 0, 0);
+        used(&b, TURN_USAGE, "msg_01UniqueAndLong", 30, 5);
+        say(&b, TURN_TEXT, "msg_01UniqueAndLong", "z");
+        used(&b, TURN_USAGE, "msg_01UniqueAndLong", 30, 9);
+        end(&b, true);
+        assert_int_equal(used_by(buf_str(&b.lines), "\"input_tokens\":"), 30);
+        assert_int_equal(used_by(buf_str(&b.lines), "\"output_tokens\":"), 9);
+        close_book(&b);
+    }
+}
+
 static int
 lose_second(void *ctx, struct view v)
 {
@@ -1076,6 +1124,8 @@ main(void)
         cmocka_unit_test(a_message_with_a_unique_id_is_the_same_in_each_iteration),
         cmocka_unit_test(what_an_iteration_left_open_is_told_at_its_end),
         cmocka_unit_test(what_a_silent_message_has_used_is_told_once),
+        cmocka_unit_test(what_a_message_that_is_forgotten_tells_again_hides_no_rest),
+        cmocka_unit_test(what_a_rest_has_told_is_not_told_again),
         cmocka_unit_test(no_line_follows_one_that_is_lost),
         cmocka_unit_test(what_is_missing_is_made_once_more_and_no_more),
         cmocka_unit_test(usage_of_a_line_that_is_there_is_not_told_once_more),
