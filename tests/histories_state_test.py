@@ -32,6 +32,7 @@ def a_history_of_500_000_short_lines_is_taken_in_bounded_memory():
         path, more = short_lines(a.claude, 500_000)
         for what in ("new", "unchanged", "grown"):
             if what == "grown":
+                a.ok("index", "--all")  # which it has to leave
                 with open(path, "ab") as file:
                     file.write(more)
             used, said = peak(a, "import", "--json")

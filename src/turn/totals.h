@@ -20,7 +20,7 @@
 
 enum {
     TURN_ID_MIN = 16,            /* bytes; shorter ids are not unique */
-    TURN_MESSAGES_MAX = 1 << 18, /* with a unique id; later ones are as those without */
+    TURN_MESSAGES_MAX = 1 << 15, /* with a unique id; later ones are as those without */
 };
 
 /* Zeroed it is ready for use. */

@@ -214,7 +214,8 @@ def short_lines(folder, count):
     sid = str(uuid.UUID(int=count, version=4))
     def line(n):
         role, parent = ("assistant" if n % 2 else "user"), f'"{n - 1:08x}"' if n else "null"
-        content = f'[{{"type":"text","text":"{n}"}}],"id":"msg_{n}"' if n % 2 else f'"{n}"'
+        content = (f'[{{"type":"text","text":"{n}"}}],"id":"msg_01Short{n:013}","usage":{{"input_tokens":{n},"output_tokens":1}}'
+                   if n % 2 else f'"{n}"')
         return (f'{{"parentUuid":{parent},"type":"{role}","message":{{"role":"{role}","content":{content}}},"uuid":"{n:08x}",'
                 f'"sessionId":"{sid}","timestamp":"2025-06-01T{n // 60000 % 24:02}:{n // 1000 % 60:02}:{n % 60:02}Z"}}\n')
     path = Path(folder) / f"{sid}.jsonl"

@@ -239,7 +239,7 @@ unique_ids_have_a_ceiling(void **state)
     assert_int_equal(t.calls, n + 1);
     assert_int_equal(turn_totals_usage(&t).output_tokens, n + 2);
     assert_int_equal(t.messages.cap + t.slots.cap + t.recent.cap, cap);
-    assert_true(cap < 32 << 20);
+    assert_true(cap < 8 << 20);
     turn_totals_release(&t);
 }
 
