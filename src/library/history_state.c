@@ -17,7 +17,7 @@
 
 enum { STATE_MAX = 128 << 20, FILES_MAX = 1 << 16 };
 
-static const struct view magic = { (const uint8_t *)"ahr import 2", 12 };
+static const struct view magic = { (const uint8_t *)"ahr import 3", 12 };
 
 static int
 state_path(struct history *h, struct buf *ret)

@@ -22,13 +22,6 @@ next_block(struct view *rest, struct block *b)
     return turn_known_next(rest, wanted, sizeof(wanted) / sizeof(wanted[0]));
 }
 
-static bool
-ends_in(struct view value, const char *end)
-{
-    size_t n = strlen(end);
-    return value.n > n + 1 && !memcmp(value.p + value.n - 1 - n, end, n);
-}
-
 static int
 tell_call(struct claude_line *l, const struct block *b)
 {
@@ -109,9 +102,9 @@ tell_assistant(struct claude_line *l, const struct block *b)
     if (turn_is(b->type, "redacted_thinking"))
         return claude_lane_whole(l, TURN_THINKING,
                                  (struct view){ (const uint8_t *)"(redacted)", 10 });
-    if (ends_in(b->type, "tool_use"))
+    if (turn_ends_in(b->type, "tool_use"))
         return tell_call(l, b);
-    if (ends_in(b->type, "tool_result"))
+    if (turn_ends_in(b->type, "tool_result"))
         return tell_result(l, b);
     return claude_other(l, "assistant", b->type);
 }
@@ -155,7 +148,7 @@ claude_user(struct claude_line *l, struct view message)
     struct block b;
     int r = 0;
     while (r >= 0 && next_block(&content, &b)) {
-        if (ends_in(b.type, "tool_result"))
+        if (turn_ends_in(b.type, "tool_result"))
             r = tell_result(l, &b);
         else if (turn_is(b.type, "text"))
             r = tell_user_text(l, b.text);

@@ -142,6 +142,21 @@ turn_is(struct view value, const char *text)
 }
 
 bool
+turn_starts(struct view value, const char *with)
+{
+    size_t n = strlen(with);
+    return value.n > n && value.p[0] == '"' && !memcmp(value.p + 1, with, n);
+}
+
+bool
+turn_ends_in(struct view value, const char *end)
+{
+    size_t n = strlen(end);
+    return value.n > n + 1 && value.p[0] == '"' &&
+           !memcmp(value.p + value.n - 1 - n, end, n);
+}
+
+bool
 turn_is_true(struct view value)
 {
     return value.n == 4 && !memcmp(value.p, "true", 4);

@@ -41,6 +41,9 @@ bool turn_str(struct view value, struct buf *out);
 struct view turn_text(struct view value, struct buf *out);
 /* Is it this string (without escapes)? */
 bool turn_is(struct view value, const char *text);
+/* Does it begin with that, and have more; does it end in that? */
+bool turn_starts(struct view value, const char *with);
+bool turn_ends_in(struct view value, const char *end);
 bool turn_is_true(struct view value);
 /* Is there anything but null? */
 bool turn_is_there(struct view value);

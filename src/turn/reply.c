@@ -58,23 +58,6 @@ turn_api_guess(struct view name, struct view data)
     return TURN_API_AUTO;
 }
 
-/* -- raw values -- */
-
-bool
-turn_starts(struct view value, const char *with)
-{
-    size_t n = strlen(with);
-    return value.n > n && value.p[0] == '"' && !memcmp(value.p + 1, with, n);
-}
-
-bool
-turn_ends_in(struct view value, const char *end)
-{
-    size_t n = strlen(end);
-    return value.n > n + 1 && value.p[0] == '"' &&
-           !memcmp(value.p + value.n - 1 - n, end, n);
-}
-
 /* -- telling -- */
 
 int

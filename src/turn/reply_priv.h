@@ -77,9 +77,6 @@ extern const struct turn_reply_api turn_reply_anthropic, turn_reply_openai_chat,
     turn_reply_openai_responses;
 
 /* -- reply.c -- */
-/* Of raw values: does the string begin with it, and have more; does it end in it? */
-bool turn_starts(struct view value, const char *with);
-bool turn_ends_in(struct view value, const char *end);
 int turn_reply_tell(struct turn_reply *r, const struct turn_event *e);
 int turn_reply_warn(struct turn_reply *r, const char *why);
 int turn_reply_malformed(struct turn_reply *r, struct view data);

@@ -4,15 +4,6 @@
 
 #include "base/json_in.h"
 
-static bool
-is_told(struct turn_usage u)
-{
-    bool told = false;
-    for (size_t i = 0; i < TURN_USAGE_FIELDS; i++)
-        told |= *turn_usage_field(&u, i) != TURN_UNKNOWN;
-    return told;
-}
-
 static int
 tell_usage(struct turn_reply *r)
 {
@@ -30,8 +21,8 @@ int
 turn_reply_usage(struct turn_reply *r, struct turn_usage told, bool is_final)
 {
     bool is_news = turn_usage_raise(&r->usage, told);
-    is_news |= is_final && !r->is_final && is_told(r->usage);
-    r->is_final |= is_final && is_told(r->usage);
+    is_news |= is_final && !r->is_final && turn_usage_is_told(r->usage);
+    r->is_final |= is_final && turn_usage_is_told(r->usage);
     r->has_news |= is_news;
     return is_news && r->id.n ? tell_usage(r) : 0;
 }
