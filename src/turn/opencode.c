@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "turn/tell_priv.h"
 
 struct line {
@@ -144,16 +145,23 @@ microusd(struct view cost)
 static struct turn_usage
 usage_of(struct view tokens)
 {
-    struct view input = { 0 }, output = { 0 }, cache = { 0 }, read = { 0 }, write = { 0 };
+    struct view input = { 0 }, output = { 0 }, thoughts = { 0 }, cache = { 0 },
+                read = { 0 }, write = { 0 };
     const struct turn_field fields[] = { { "input", &input },
                                          { "output", &output },
+                                         { "reasoning", &thoughts },
                                          { "cache", &cache } };
     const struct turn_field of_cache[] = { { "read", &read }, { "write", &write } };
-    (void)turn_known_fields(tokens, fields, 3);
+    (void)turn_known_fields(tokens, fields, 4);
     (void)turn_known_fields(cache, of_cache, 2);
+    uint64_t said = turn_tokens(output, TURN_UNKNOWN);
     return (struct turn_usage){
         .input_tokens = turn_tokens(input, TURN_UNKNOWN),
-        .output_tokens = turn_tokens(output, TURN_UNKNOWN),
+        /* What it thought is beside what it said, and costs the same. */
+        .output_tokens = said == TURN_UNKNOWN
+                             ? said
+                             : num_plus_u64(said, turn_tokens(thoughts, 0),
+                                            NUM_EXACT_MAX),
         .cache_creation_tokens = turn_tokens(write, TURN_UNKNOWN),
         .cache_read_tokens = turn_tokens(read, TURN_UNKNOWN),
     };
@@ -224,4 +232,4 @@ decode(struct turn_state *s, struct view object, const struct turn_sink *to,
     return turn_other(s, l.type, (struct view){ 0 }, ret_other);
 }
 
-const struct turn_format turn_format_opencode = { TURN_OPENCODE, is_mine, decode };
+const struct turn_format turn_format_opencode = { TURN_OPENCODE, is_mine, decode, false };

@@ -342,7 +342,7 @@ steps_of_opencode(void **unused)
         "thinking id=m1 text=hm\n"
         "tool_call id=c1 message=m1 name=bash json={\"command\":\"ls\"}\n"
         "tool_result failed id=c1 name=bash text=a\n exit=1\n"
-        "usage id=m1 in=10 out=2 wrote=4 read=3\n"
+        "usage id=m1 in=10 out=3 wrote=4 read=3\n"
         "text id=m2 text=done\n"
         "usage id=m2 in=20 out=5 wrote=0 read=0\n"
         "done name=success turns=2 cost=1001234\n");
