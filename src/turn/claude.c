@@ -243,4 +243,4 @@ decode(struct turn_state *s, struct view object, const struct turn_sink *to,
     return claude_other(&l, buf_str(&s->text[0]), f.subtype);
 }
 
-const struct turn_format turn_format_claude = { TURN_CLAUDE, is_mine, decode };
+const struct turn_format turn_format_claude = { TURN_CLAUDE, is_mine, decode, false };

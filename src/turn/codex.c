@@ -388,4 +388,4 @@ decode(struct turn_state *s, struct view object, const struct turn_sink *to,
     return 0;
 }
 
-const struct turn_format turn_format_codex = { TURN_CODEX, is_mine, decode };
+const struct turn_format turn_format_codex = { TURN_CODEX, is_mine, decode, true };

@@ -178,11 +178,27 @@ on_line(void *ctx, struct view line, size_t lost)
 
 /* -- the decoder -- */
 
+/* Of what was known only the sums of a thread, which the next process goes on with. */
+static void
+forget(struct turn_decoder *d)
+{
+    bool is_kept = d->format && d->format->sums_go_on;
+    struct turn_usage all = d->s.all;
+    struct buf sums = d->s.sums;
+    if (is_kept)
+        d->s.sums = (struct buf){ 0 };
+    turn_state_release(&d->s);
+    turn_state_init(&d->s);
+    if (!is_kept)
+        return;
+    d->s.all = all;
+    d->s.sums = sums;
+}
+
 static void
 begin_anew(struct turn_decoder *d)
 {
-    turn_state_release(&d->s);
-    turn_state_init(&d->s);
+    forget(d);
     d->format = NULL;
     d->rested = 0;
     for (size_t i = 0; i < FORMATS; i++)

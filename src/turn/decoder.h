@@ -42,7 +42,8 @@ int turn_decoder_feed(struct turn_decoder *d, struct view bytes, turn_event_fn f
  * handed out as a piece. Never anything of a line that may be JSON. */
 int turn_decoder_rest(struct turn_decoder *d, turn_event_fn fn, void *ctx);
 /* The end of the output: a last line without a newline counts; what was said in pieces
- * and never whole is handed out, was_cut_off. Then as new. */
+ * and never whole is handed out, was_cut_off. Then as new, but for what a session of the
+ * agent's has used, where another process goes on with it and tells the sum of all. */
 int turn_decoder_end(struct turn_decoder *d, turn_event_fn fn, void *ctx);
 /* What it turned out to be; TURN_AUTO: not known yet. */
 enum turn_agent turn_decoder_agent(const struct turn_decoder *d);

@@ -53,6 +53,7 @@ struct turn_format {
      * TURN_OTHER of it. */
     int (*decode)(struct turn_state *s, struct view object, const struct turn_sink *to,
                   struct view *ret_other);
+    bool sums_go_on; /* they are of the agent's session, in whatever process */
 };
 
 extern const struct turn_format turn_format_claude, turn_format_codex, turn_format_gemini,

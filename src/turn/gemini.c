@@ -203,4 +203,4 @@ decode(struct turn_state *s, struct view object, const struct turn_sink *to,
     return turn_other(s, l.type, (struct view){ 0 }, ret_other);
 }
 
-const struct turn_format turn_format_gemini = { TURN_GEMINI, is_mine, decode };
+const struct turn_format turn_format_gemini = { TURN_GEMINI, is_mine, decode, false };
