@@ -103,7 +103,7 @@ learn(struct run_flow *f, const struct turn_event *e)
     run_facts_see(f->keep, e);
     if (agent != TURN_AUTO && facts->agent != turn_agent_name(agent)) {
         facts->agent = turn_agent_name(agent);
-        facts->is_changed = true;
+        run_facts_write(f->keep, false); /* no event tells it, should we be killed */
     }
     f->is_until |= is_last_word(f, e);
 }
