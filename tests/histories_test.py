@@ -535,6 +535,26 @@ def another_file_of_its_name_takes_no_session_whose_own_file_is_gone():
 
 
 @test
+def a_copy_of_before_is_no_other_session_when_the_longer_one_is_gone():
+    with Importer(AHR) as a:
+        h = claude(a.claude, 1, turns=6).write()
+        sid = a.take()[h.path]["id"]
+        before, lines = a.turns(sid), h.path.read_bytes().splitlines(keepends=True)
+        assert sum(map(len, lines[:12])) > 4096
+        h.path.unlink()
+        copies = [a.dir / "backup" / h.path.name, a.dir / ".entire/metadata" / f"2025-06-01-{h.sid}" / "full.jsonl"]
+        for path in copies:
+            path.parent.mkdir(parents=True)
+            path.write_bytes(b"".join(lines[:12]))
+        for _ in range(2):
+            done = a.take(*copies)
+            assert [(r["id"], r["result"]) for r in done.values()] == [(sid, "skipped")] * 2, done
+        h.write()
+        assert a.take()[h.path]["result"] == "unchanged"
+        assert a.turns(sid) == before and a.sessions() == [sid]
+
+
+@test
 def what_an_agent_keeps_goes_before_what_entire_has_of_it():
     with Importer(AHR) as a:
         h = claude(a.claude, 1, turns=2)

@@ -38,7 +38,7 @@ struct all {
     uint64_t done_bytes, all_bytes;
     uint64_t results[LIBRARY_HISTORY_RESULTS], others, failed;
     uint64_t events;
-    bool is_damaged, is_named; /* is_named: each was given by its name */
+    bool is_damaged, is_given, is_named; /* is_named: each was given by its name */
     struct buf text;
     struct json json;
 };
@@ -74,7 +74,7 @@ find(struct all *a, int count, char **paths, struct err *err)
 {
     enum journal_keeper keeper = (enum journal_keeper)a->opt->agent;
     int r = count ? 0 : journal_histories_usual(&a->found, keeper, err);
-    a->is_named = count > 0;
+    a->is_given = a->is_named = count > 0;
     for (int i = 0; !r && i < count; i++) {
         struct stat st;
         r = journal_histories_add(&a->found, paths[i], keeper, err);
@@ -301,8 +301,7 @@ import_one(struct all *a, const struct journal_history *h, struct err *err)
     a->results[done.result]++;
     a->events += done.events;
     a->is_damaged |= damages_of(&done) > 0;
-    if (done.result == LIBRARY_HISTORY_SKIPPED && done.why.n &&
-        (a->is_named || strcmp(buf_str(&done.why), "nothing is said in it") != 0)) {
+    if (done.result == LIBRARY_HISTORY_SKIPPED && (a->is_named || !done.is_usual)) {
         AUTO(buf) text = { 0 };
         buf_printf(&text, "'%s' was skipped: %s", h->path, buf_str(&done.why));
         cli_progress_tell(&a->progress, buf_str(&text));
@@ -350,9 +349,10 @@ say_sum(const struct all *a)
                    a->found.left_out);
     if (!text.n)
         cli_say(a->opt->self, "no histories were found%s",
-                a->opt->since                  ? " that have changed since then"
-                : a->is_named || a->opt->agent ? ""
-                                               : ": give a file or a folder");
+                a->opt->since   ? " that have changed since then"
+                : a->is_given   ? " there"
+                : a->opt->agent ? ""
+                                : ": give a file or a folder");
     else
         cli_say(a->opt->self, "%shistories: %s",
                 a->opt->is_dry_run ? "would import: " : "", buf_str(&text));

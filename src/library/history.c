@@ -119,6 +119,14 @@ history_skip(struct history *h, const char *why)
     return buf_puts(&h->done->why, why);
 }
 
+/* Each time, and nobody can do anything about it. */
+static int
+skip_as_ever(struct history *h, const char *why)
+{
+    h->done->is_usual = true;
+    return history_skip(h, why);
+}
+
 /* -- its id -- */
 
 /* The agent's own id where that is a UUID, else one that is made of it; again: of its
@@ -225,7 +233,7 @@ make_new(struct history *h)
     session_folder_release(&f);
     h->done->result = LIBRARY_HISTORY_NEW;
     h->done->all_events = h->done->events;
-    return r < 0 || is_wanted ? r : history_skip(h, "nothing is said in it");
+    return r < 0 || is_wanted ? r : skip_as_ever(h, "nothing is said in it");
 }
 
 /* -- what stays as it is -- */
@@ -255,6 +263,13 @@ is_entires(const char *path)
     return strstr(path, "/.entire/") != NULL;
 }
 
+static int
+skip_entires(struct history *h, enum history_change *change)
+{
+    *change = HISTORY_SAME;
+    return skip_as_ever(h, "its session was imported from where the agent keeps it");
+}
+
 /*
  * That one is still there. One may be a copy of the other (Entire's are; Codex packs its
  * own): then the longer one is taken. Entire masks what it keeps, so that the agent's own
@@ -274,14 +289,13 @@ look_elsewhere(struct history *h, const char *known, enum history_change *change
         *change = HISTORY_SAME;
     if (relation != HISTORY_OTHER)
         return 0;
-    if (is_entires(path) == is_entires(known)) {
+    if (is_entires(path) == is_entires(known))
         *ret_is_other = true;
-        return 0;
-    }
-    *change = is_entires(path) ? HISTORY_SAME : HISTORY_REWRITTEN;
-    return is_entires(path) ? history_skip(h, "its session was imported from where the "
-                                              "agent keeps it")
-                            : 0;
+    else if (is_entires(known))
+        *change = HISTORY_REWRITTEN;
+    else
+        r = skip_entires(h, change);
+    return r;
 }
 
 /* That one is gone. This is it, in another place, if it has all that was taken; where the
@@ -298,6 +312,14 @@ is_moved(struct history *h, const struct history_file *known,
                    : h->begins_ns == old->started_at_ns;
 }
 
+/* … a copy that was made when there was less of it. */
+static bool
+is_of_before(struct history *h, const struct history_file *known)
+{
+    struct history_source *s = &h->sources.list[0];
+    return s->file.size_bytes < known->offset && history_source_begins_same(s);
+}
+
 static int
 look_at_path(struct history *h, struct history_file *known,
              const struct session_told *old, enum history_change *change,
@@ -308,8 +330,15 @@ look_at_path(struct history *h, struct history_file *known,
         return 0;
     if (access(path, F_OK) == 0)
         return look_elsewhere(h, path, change, ret_is_other);
-    *ret_is_other = !is_moved(h, known, old);
-    return 0;
+    if (is_entires(h->from->path) && !is_entires(path))
+        return skip_entires(h, change);
+    if (is_moved(h, known, old))
+        return 0;
+    *ret_is_other = !known || !is_of_before(h, known);
+    if (*ret_is_other)
+        return 0;
+    *change = HISTORY_SAME;
+    return history_skip(h, "it begins as what was imported, and has less");
 }
 
 /* -- what has come -- */
@@ -358,9 +387,11 @@ bring_up_to_date(struct history *h, const struct session_told *old, bool *ret_is
         r = look_at_path(h, h->has_state ? &files.list[0].file : NULL, old, &change,
                          ret_is_other);
     history_sources_release(&files);
-    if (!r && !*ret_is_other && change != HISTORY_SAME)
-        r = change_it(h, old, change);
-    return r;
+    if (r < 0 || *ret_is_other)
+        return r;
+    if (change != HISTORY_SAME)
+        return change_it(h, old, change);
+    return h->has_state ? history_check_turns(h) : 0;
 }
 
 static int
@@ -383,7 +414,7 @@ update(struct history *h, bool *ret_is_other)
     else if (session_meta_tell(buf_str(&meta), &old, h->err) < 0)
         r = history_skip(h, "its session is damaged: 'ahr verify' says where");
     else if (!old.kind || strcmp(old.kind, "import") != 0)
-        r = history_skip(h, "a session of that id was recorded here");
+        r = skip_as_ever(h, "its session was recorded here");
     else {
         h->is_redacted = has_been_redacted(h);
         r = bring_up_to_date(h, &old, ret_is_other);
@@ -417,7 +448,7 @@ bring_in(struct history *h, const char *again, bool *ret_is_other)
     if (session_folder_exists(home, "sessions", h->done->id))
         return update(h, ret_is_other);
     if (session_folder_exists(home, "live", h->done->id))
-        return history_skip(h, "a session of that id is in live/");
+        return skip_as_ever(h, "its session is being recorded here");
     if (!again && is_known_by_path(h)) {
         *ret_is_other = true;
         return 0;

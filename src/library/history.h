@@ -55,6 +55,7 @@ struct library_history_done {
     char id[SESSION_ID_LEN + 1];
     enum turn_agent agent;
     struct buf agent_session_id, why;
+    bool is_usual; /* it is skipped each time, and nobody can do anything about it */
     uint64_t events, all_events; /* added now; with those of before */
     uint64_t bytes;              /* of the history that were read now */
     uint64_t wrongs[LIBRARY_HISTORY_WRONGS];

@@ -149,9 +149,10 @@ int
 history_append(struct history *h, const struct session_told *old)
 {
     int r = history_open_turns(h, HISTORY_TURNS);
+    if (r < 0)
+        return r;
     uint64_t before = h->turns_bytes;
-    if (!r)
-        r = history_read_lines(h);
+    r = history_read_lines(h);
     if (!r)
         r = history_flush(h, true);
     if (!r && h->done->events)

@@ -77,6 +77,8 @@ void history_take_wrong(struct history *h, enum library_history_wrong what);
 /* session.turns.jsonl, made where it is missing; name: the file's in the folder. What a
  * killed import has left in it goes. */
 int history_open_turns(struct history *h, const char *name);
+/* Does it have as much as was taken? Its size alone is looked at. */
+int history_check_turns(struct history *h);
 /* All lines into the file; is_last: and durable. */
 int history_flush(struct history *h, bool is_last);
 int history_write_meta(struct history *h, const struct session_told *old);

@@ -128,6 +128,14 @@ history_source_is_same(struct history_source *s)
     return head && head == s->file.head && tail == s->file.tail;
 }
 
+bool
+history_source_begins_same(struct history_source *s)
+{
+    uint64_t head, tail;
+    hash_ends(s, &head, &tail);
+    return head && head == s->file.head;
+}
+
 /* -- lines -- */
 
 static ssize_t

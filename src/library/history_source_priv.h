@@ -83,6 +83,8 @@ void history_source_find_line(struct history_source *s);
 bool history_sources_are_many(const struct history_sources *s);
 /* Is what was taken of it still its beginning? */
 bool history_source_is_same(struct history_source *s);
+/* Does it begin as it did, however much of it there is? */
+bool history_source_begins_same(struct history_source *s);
 /* Has one file all that another has? 0, or an error of the first. */
 enum history_relation {
     HISTORY_OTHER,  /* each has its own */

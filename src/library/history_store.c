@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "gz/read.h"
 #include "library/history_priv.h"
 #include "library/index.h"
 #include "play/clean.h"
@@ -64,27 +65,52 @@ leave_index(struct history *h)
     return library_forget(h->opt->home, h->done->id, h->err);
 }
 
+static int
+say_lost(struct history *h)
+{
+    return err_set(h->err, ERR_DAMAGED,
+                   "'%s/" HISTORY_TURNS
+                   "' has lost some of what was imported: remove the "
+                   "session ('ahr delete %s') to have it anew",
+                   buf_str(&h->dir), h->done->id);
+}
+
+int
+history_check_turns(struct history *h)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct stat st;
+    int r = buf_printf(&path, "%s/" HISTORY_TURNS, buf_str(&h->dir));
+    if (r < 0)
+        return cannot_write(h, r);
+    r = gz_stat(AT_FDCWD, buf_str(&path), &st);
+    if (r == 1 || h->is_redacted) /* archived, or of another length */
+        return 0;
+    bool is_there = r == 0 && (uint64_t)st.st_size >= h->turns_bytes;
+    return is_there ? 0 : r < 0 && r != -ENOENT ? cannot_write(h, r) : say_lost(h);
+}
+
 int
 history_open_turns(struct history *h, const char *name)
 {
     AUTO(buf) path = { .ceiling = PATH_MAX };
     struct stat st;
+    uint64_t known = turn_history_facts(h->reader)->events;
+    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (known ? 0 : O_CREAT);
     int r = buf_printf(&path, "%s/%s", buf_str(&h->dir), name);
     if (r < 0)
         return cannot_write(h, r);
-    h->turns_fd = open(buf_str(&path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    h->turns_fd = open(buf_str(&path), flags, 0600);
+    if (h->turns_fd < 0 && errno == ENOENT)
+        return say_lost(h);
     if (h->turns_fd < 0 || fstat(h->turns_fd, &st) < 0)
         return cannot_write(h, -errno);
-    uint64_t known = turn_history_facts(h->reader)->events;
     bool is_ours = (uint64_t)st.st_size >= h->turns_bytes &&
                    (!h->turns_bytes ||
                     history_hash_before(h->turns_fd, h->turns_bytes) == h->turns_tail);
     uint64_t end = is_ours ? h->turns_bytes : end_of_lines(h->turns_fd, known);
     if (known && !end)
-        return err_set(h->err, ERR_DAMAGED,
-                       "'%s' has lost some of what was imported: remove the session "
-                       "('ahr delete %s') to have it anew",
-                       buf_str(&path), h->done->id);
+        return say_lost(h);
     h->turns_bytes = end;
     bool has_rest = (uint64_t)st.st_size > end;
     r = has_rest ? leave_index(h) : 0;
