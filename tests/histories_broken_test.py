@@ -493,9 +493,15 @@ def a_session_that_lost_lines_is_told_and_not_made_worse():
         sid = a.take()[h.path]["id"]
         turns = a.folder(sid) / "session.turns.jsonl"
         turns.write_bytes(b"".join(turns.read_bytes().splitlines(keepends=True)[:3]))
-        h.append(8)
-        said = a.fails(1, "import")
-        assert "has lost some" in said and sid in said, said
+        left = turns.read_bytes()
+        for grown in (False, True):
+            if grown:
+                h.append(8)
+            said = a.fails(1, "import")
+            assert "has lost some" in said and sid in said, said
+            assert turns.read_bytes() == left
+        turns.unlink()
+        assert "has lost some" in a.fails(1, "import") and not turns.exists()
         a.ok("delete", "--yes", sid)
         a.take()
         h.is_in(a.events(sid))
@@ -514,6 +520,10 @@ def what_was_recorded_here_is_never_taken_for_an_import():
         h.write()
         row = a.take()[path]
         assert row["id"] == sid and row["result"] == "skipped", row
+        said = a.run("import").stderr.decode()  # nothing of it that anybody could do anything about
+        assert said == "ahr import: histories: 1 skipped\n", said
+        (a.dir / "empty").mkdir()
+        assert a.run("import", a.dir / "empty").stderr.decode() == "ahr import: no histories were found there\n"
         assert tree(a.folder(sid)) == before and a.sessions() == [sid]
 
 
@@ -618,8 +628,9 @@ def a_stopped_import_keeps_what_it_has():
         child = a.popen("import", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         wait_for(lambda: a.sessions() or child.poll() is not None)
         child.terminate()
-        child.communicate()
+        said = child.communicate()[1].decode()
         assert child.returncode in (128 + 15, 0), child.returncode
+        assert ("what is imported stays, and the next import goes on" in said) == (child.returncode != 0), said
         assert not list((a.home / "live").iterdir())
         done = a.take()
         for h in made:
