@@ -289,7 +289,9 @@ def what_a_file_is_shows_by_its_contents_and_its_name():
         a.write("log.timing", b"1 3\n")
         a.imported("log", status=4)
         a.write("text", b"just text\n")
-        assert "'text' is no asciicast, typescript or ttyrec file" in a.fails(4, "import", "text")
+        assert "'text' is no asciicast, typescript or ttyrec file, nor an agent's history" in a.fails(4, "import", "text")
+        a.write("h.jsonl", b'{"type":"user","uuid":"a","sessionId":"s","message":{"role":"user","content":"x"}}\n')
+        assert "'h.jsonl' is an agent's history: give it apart from 'text'" in a.fails(2, "import", "text", "h.jsonl")
         a.write("x.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\3")
         assert "packed by gzip: unpack it first" in a.fails(4, "import", "x.gz")
 

@@ -216,6 +216,10 @@ choose_format(struct import *im, int count, const char *path, struct err *err)
     if (!im->format && packed_by(v))
         return err_set(err, ERR_DAMAGED, "'%s' is packed by %s: unpack it first", path,
                        packed_by(v));
+    if (count > 1 && cli_histories_is(im->input[PLAY_IMPORT_TIMING].path))
+        return err_set(err, ERR_USAGE,
+                       "'%s' is an agent's history: give it apart from '%s'",
+                       im->input[PLAY_IMPORT_TIMING].path, path);
     if (!im->format && count > 1 && is_other_way_round(im, v))
         return err_set(err, ERR_USAGE, "'%s' is the typescript: give it first, then '%s'",
                        im->input[PLAY_IMPORT_TIMING].path, path);
@@ -227,8 +231,8 @@ choose_format(struct import *im, int count, const char *path, struct err *err)
         im->format = &play_import_script;
     if (!im->format)
         return err_set(err, ERR_DAMAGED,
-                       "'%s' is no asciicast, typescript or ttyrec file; if it should be "
-                       "one, say which with --format",
+                       "'%s' is no asciicast, typescript or ttyrec file, nor an agent's "
+                       "history; if it should be one, say which with --format or --agent",
                        path);
     if (count > 1 && !im->format->has_timing)
         return err_set(err, ERR_USAGE, "'%s' is %s, which has no other file: not '%s'",
@@ -469,7 +473,10 @@ import_histories(const struct cli_command *self, const struct args *args, int co
     };
     catch_signals();
     int r = cli_histories(&opt, count, paths, err);
-    return r < 0 && stopped_by ? 128 + stopped_by : r;
+    if (r >= 0 || !stopped_by)
+        return r;
+    cli_say(self, "stopped; what is imported stays, and the next import goes on");
+    return 128 + stopped_by;
 }
 
 static int
