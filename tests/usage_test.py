@@ -236,6 +236,45 @@ THREAD = "019a1de2-2285-74e1-833b-68633f363660"
 
 
 @test
+def iterations_that_go_on_with_a_thread_count_what_it_has_grown_by():
+    with Used(AHR) as a:
+        totals = ((3000, 300, 66), (7000, 1300, 166), (7500, 1300, 170))
+        for number, total in enumerate(totals, 1):
+            (a.dir / f"{number}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in turns(THREAD, total)))
+        a.ok("run", "-q", "--agent", "codex", "--entire", "--name", "loop", "--iterations", "3", "--", "cat", f"{a.dir}/{{n}}.jsonl")
+        wanted = (6200, 170, 1300)
+        assert (a.total()[0], a.total()[1], a.total()[3]) == wanted
+        usage = a.json("show", "loop")["usage"]
+        assert (usage["input_tokens"], usage["output_tokens"], usage["cache_read_input_tokens"]) == wanted, usage
+        lines = [json.loads(line) for path in a.project.glob(".entire/metadata/*/full.jsonl") for line in path.open()]
+        took = [line["message"]["usage"] for line in lines if "usage" in line["message"]]
+        assert tuple(sum(u[key] for u in took) for key in (FIELDS[0], FIELDS[1], FIELDS[3])) == wanted, took
+
+
+@test
+def a_run_that_is_killed_knows_whose_it_was():
+    with Used(AHR) as a:
+        for number in (1, 2):
+            lines = [begin(), said(unique(number), told(10, number))]
+            (a.dir / f"{number}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        wait = "while [ ! -e {0}/go{1} ]; do sleep 0.01; done"
+        script = "; ".join(f"cat {a.dir}/{n}.jsonl; {wait.format(a.dir, n)}" for n in (1, 2))
+        with a.popen("run", "-q", "--name", "cut", "--", "sh", "-c", script) as process:
+            try:
+                for number in (1, 2):
+                    wait_for(lambda: any(unique(number).encode() in path.read_bytes()
+                                         for path in a.home.glob("live/*/session.turns.jsonl")), "it says nothing")
+                    if number == 1:
+                        (a.dir / "go1").touch()
+            finally:
+                process.kill()
+                (a.dir / "go1").touch(), (a.dir / "go2").touch()
+        a.run("recover", "--all")
+        assert a.json("show", "cut")["agent"] == "claude"
+        assert a.by("agent") == {"claude": (20, 3)}
+
+
+@test
 def a_thread_that_goes_on_counts_what_it_has_grown_by():
     with Used(AHR) as a:
         codex = {"options": ("--agent", "codex")}
@@ -306,6 +345,8 @@ def what_each_model_has_used_beside_its_messages_is_that_models():
                  said(unique(2), told(500, 1)),
                  result(told(500, 50), **{BIG + "[1m]": (1500, 150), SMALL: (1000000, 10000)}))
         assert a.by("model") == {BIG: (1500, 150), SMALL: (1000000, 10000)}, a.by("model")
+        # Nobody has told how often that one was called.
+        assert {row["model"]: row["calls"] for row in a.used("--by", "model")["rows"]} == {BIG: 2, SMALL: None}
         total = a.used(*a.costs(PRICES))["total"]
         assert abs(total["cost_usd"] - (0.0075 + 0.00375 + 1 + 0.05)) < 1e-9, total
         a.stream("kept", begin(), said(unique(1), told(1000, 99), stop="end_turn"))
@@ -514,7 +555,8 @@ def what_is_not_indexed_is_told():
     with Used(AHR) as a:
         three(a)
         done = a.run("usage", "--json")
-        assert json.loads(done.stdout)["rows"] == []
+        told_of = json.loads(done.stdout)
+        assert told_of["rows"] == [] and told_of["not_counted"] == 1, told_of
         assert "1 session is not indexed yet, and was not counted; 'ahr index --all' does that" in \
             done.stderr.decode(), done.stderr
         assert "ahr index" in a.fails(3, "usage", "three")
@@ -533,6 +575,7 @@ def what_is_not_indexed_is_being_indexed():
         wait_for(lambda: a.used(index=False)["total"]["calls"] == 4, "it is not indexed")
         wait_for(lambda: not with_home(a.env["HOME"]), "it does not end")
         assert not a.run("usage").stderr
+        assert a.used(index=False)["not_counted"] == 0
 
 
 @test

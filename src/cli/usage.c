@@ -184,6 +184,7 @@ count_all(struct run *r, struct err *err)
 {
     r->usage.prices = &r->prices;
     r->usage.total.sum.tokens = TURN_NO_USAGE;
+    r->usage.total.sum.calls = TURN_UNKNOWN;
     int e = open_library(r, err);
     if (!e)
         e = need_only(r, err);
@@ -206,7 +207,8 @@ print_json(struct run *r, struct err *err)
 {
     AUTO(buf) text = { 0 };
     struct json json = { .out = &text };
-    cli_usage_rows_json(&r->usage, r->by, &json);
+    uint64_t left_out = r->listed.unindexed + r->listed.interrupted + r->live;
+    cli_usage_rows_json(&r->usage, r->by, left_out, &json);
     buf_puts(&text, "\n");
     int e = text.failed ? text.failed : file_write_all(STDOUT_FILENO, text.p, text.n);
     return e < 0 ? err_code(err, e, "cannot write to standard output") : 0;
@@ -218,7 +220,7 @@ print(struct run *r, struct err *err)
     if (r->args->is_json)
         return print_json(r, err);
     if (!cli_usage_count(&r->usage)) {
-        if (isatty(STDERR_FILENO) || r->what)
+        if ((isatty(STDERR_FILENO) || r->what) && !r->repeats)
             cli_say(r->self, "no tokens were told%s",
                     r->filter.since_day ? " in that time" : "");
         return 0;
@@ -259,8 +261,9 @@ index_later(struct run *r)
                                        : "; 'ahr index --all' does that";
 }
 
+/* Which sessions are not counted. */
 static void
-tend(struct run *r)
+look_for_others(struct run *r)
 {
     AUTO(buf) missing = { 0 }, gone = { 0 }, interrupted = { 0 };
     struct err ignored;
@@ -270,6 +273,11 @@ tend(struct run *r)
     }
     if (library_interrupted(&interrupted, &r->live, &ignored) >= 0)
         r->listed.interrupted = interrupted.n / (SESSION_ID_LEN + 1);
+}
+
+static void
+tell_others(struct run *r)
+{
     tell_count(r, r->listed.unindexed + r->listed.interrupted, "not indexed yet",
                index_later(r));
     tell_count(r, r->live, "being recorded", "");
@@ -286,12 +294,14 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     e = understand(&r, count, argv, err);
     if (!e)
         e = count_all(&r, err);
+    if (!e && !r.what)
+        look_for_others(&r);
     if (!e)
         e = print(&r, err);
     if (!e) {
         tell_repeats(&r);
         if (!r.what)
-            tend(&r);
+            tell_others(&r);
     }
     release(&r);
     return e;

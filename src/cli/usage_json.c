@@ -104,7 +104,8 @@ put_sum(struct json *j, const struct cli_usage *u, const struct cli_usage_row *r
 }
 
 void
-cli_usage_rows_json(const struct cli_usage *u, enum store_usage_by by, struct json *j)
+cli_usage_rows_json(const struct cli_usage *u, enum store_usage_by by, uint64_t left_out,
+                    struct json *j)
 {
     json_open(j, '{');
     json_key(j, "by"), json_str(j, cli_usage_word(by));
@@ -119,5 +120,6 @@ cli_usage_rows_json(const struct cli_usage *u, enum store_usage_by by, struct js
     json_key(j, "total"), json_open(j, '{');
     put_sum(j, u, &u->total);
     json_close(j, '}');
+    json_key(j, "not_counted"), json_u64(j, left_out);
     json_close(j, '}');
 }

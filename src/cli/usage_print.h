@@ -10,7 +10,8 @@
 const char *cli_usage_word(enum store_usage_by by);
 /* On standard output. */
 int cli_usage_table(const struct cli_usage *u, enum store_usage_by by, struct err *err);
+/* left_out: sessions that are not counted. */
 void cli_usage_rows_json(const struct cli_usage *u, enum store_usage_by by,
-                         struct json *j);
+                         uint64_t left_out, struct json *j);
 
 #endif

@@ -99,7 +99,7 @@ row_of(struct cli_usage *u, const struct store_usage *of)
     struct cli_usage_row row = {
         .day = of->day,
         .started_at_ns = of->started_at_ns,
-        .sum = { .tokens = TURN_NO_USAGE },
+        .sum = { .tokens = TURN_NO_USAGE, .calls = TURN_UNKNOWN },
         .part = u->parts.n / sizeof(struct cli_usage_part),
     };
     if (keep(u, of->group, &row.what) < 0 || keep(u, of->name, &row.name) < 0 ||

@@ -81,16 +81,16 @@
     "SELECT span, model, sum(input) AS input, sum(output) AS output," \
     " sum(made) AS made, sum(got) AS got"                             \
     " FROM (" STORE_KNOWN " UNION ALL " STORE_UNTOLD ") GROUP BY span, model"
-#define STORE_EXTRAS                                                              \
-    "SELECT * FROM (SELECT x.model, x.day,"                                       \
-    " max(0, x.input_tokens - coalesce(g.input, 0)) AS input,"                    \
-    " max(0, x.output_tokens - coalesce(g.output, 0)) AS output,"                 \
-    " max(0, x.cache_creation_tokens - coalesce(g.made, 0)) AS made,"             \
-    " max(0, x.cache_read_tokens - coalesce(g.got, 0)) AS got,"                   \
-    " x.calls, x.open_calls FROM messages AS x LEFT JOIN (" STORE_GAINED ") AS g" \
-    " ON g.span = x.span AND g.model = x.model"                                   \
-    " WHERE x.key = ?1 AND x.counts AND x.is_extra)"                              \
-    " WHERE max(coalesce(input, 0), coalesce(output, 0), coalesce(made, 0),"      \
+#define STORE_EXTRAS                                                         \
+    "SELECT * FROM (SELECT x.model, x.day,"                                  \
+    " max(0, x.input_tokens - coalesce(g.input, 0)) AS input,"               \
+    " max(0, x.output_tokens - coalesce(g.output, 0)) AS output,"            \
+    " max(0, x.cache_creation_tokens - coalesce(g.made, 0)) AS made,"        \
+    " max(0, x.cache_read_tokens - coalesce(g.got, 0)) AS got,"              \
+    " NULL, 0 FROM messages AS x LEFT JOIN (" STORE_GAINED ") AS g"          \
+    " ON g.span = x.span AND g.model = x.model"                              \
+    " WHERE x.key = ?1 AND x.counts AND x.is_extra)"                         \
+    " WHERE max(coalesce(input, 0), coalesce(output, 0), coalesce(made, 0)," \
     " coalesce(got, 0)) > 0"
 /* Of the totals of a thread each has what it has grown by since the one before it,
  * whoever has that; nothing, where a history has the messages up to there. */
