@@ -190,7 +190,8 @@ class Trial:
         """After SIGKILL of ahr: before and after `ahr recover`."""
         self.has_all(self.kept(just_killed=True), just_killed=True, has_last=False)
         if self.draw.random() < 0.1 and self.kept(just_killed=True).log:
-            self.a.run("log", "x", env=self.env, check=True)
+            told = self.a.run("log", "x", env=self.env)
+            assert told.returncode == 0 or b"it is empty" in told.stderr, told
         self.a.ok("recover", "--all", env=self.env)
         self.is_tidy()
         kept = self.kept()

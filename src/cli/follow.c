@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -86,6 +87,10 @@ wait_change(struct following *w)
 static int
 tell_damaged(struct following *w, const struct journal_log *log)
 {
+    struct stat st;
+    if (!log->archive && stat(log->path, &st) == 0 && !st.st_size)
+        return err_set(w->err, ERR_DAMAGED, "'%s' is no iteration log: it is empty",
+                       log->path);
     return log->archive
                ? err_set(w->err, ERR_DAMAGED,
                          "'%s" GZ_SUFFIX "' is damaged: not all of it can be read",
