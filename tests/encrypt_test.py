@@ -556,7 +556,7 @@ def of_two_at_once_one_is_told_to_wait():
 @test
 def a_full_disk_changes_nothing():
     with Locked(AHR) as a:
-        with mounted(a.dir / "disk", "-t", "tmpfs", "-o", "size=2m", "tmpfs"):
+        with mounted(a.dir / "disk", "-t", "tmpfs", "-o", "size=2300k", "tmpfs"):
             small = a.dir / "disk"
             (small / "ahr").mkdir()
             (a.dir / "home/.local/share").mkdir(parents=True)

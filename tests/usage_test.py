@@ -8,6 +8,7 @@ usage: usage_test.py AHR
 import fcntl
 import itertools
 import json
+import subprocess
 import sys
 import zlib
 from datetime import datetime, timezone
@@ -259,7 +260,7 @@ def a_run_that_is_killed_knows_whose_it_was():
             (a.dir / f"{number}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         wait = "while [ ! -e {0}/go{1} ]; do sleep 0.01; done"
         script = "; ".join(f"cat {a.dir}/{n}.jsonl; {wait.format(a.dir, n)}" for n in (1, 2))
-        with a.popen("run", "-q", "--name", "cut", "--", "sh", "-c", script) as process:
+        with a.popen("run", "-q", "--name", "cut", "--", "sh", "-c", script, stdout=subprocess.DEVNULL) as process:
             try:
                 for number in (1, 2):
                     wait_for(lambda: any(unique(number).encode() in path.read_bytes()
