@@ -7,37 +7,16 @@ an empty HOME, with a stand-in for its API, as run_claude_test.py.
 """
 
 import json
-import os
-import shutil
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
 from support.model_api import OUTPUT, USAGE, ModelApi, text, tool
-from support.tap import Skip, run, test
+from support.real_claude import STREAM, needs_claude, scrub
+from support.tap import run, test
 
 AHR = sys.argv[1]
-STREAM = ("--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits")
-
-
-def needs_claude():
-    if not shutil.which("claude"):
-        raise Skip("no claude on PATH")
-    if not os.environ.get("AHR_TEST_CLAUDE"):
-        raise Skip("AHR_TEST_CLAUDE=1 asks for it")
-
-
-def scrub(a, api):
-    """Nothing of the caller's reaches the agent, and the agent reaches nothing but the stand-in."""
-    home = a.env["HOME"]
-    a.env = {
-        "PATH": os.environ["PATH"], "HOME": home, "TERM": "dumb", "LANG": "C.UTF-8",
-        "AHR_UPKEEP": "off", "AHR_HOME": str(a.dir / "library"),
-        "ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": "not-a-key",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
-        "DISABLE_TELEMETRY": "1", "NO_PROXY": "127.0.0.1",
-    }
 
 
 def imported(a):
