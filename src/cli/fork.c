@@ -43,8 +43,8 @@ fork_release(struct fork *f)
 
 /* -- which turn -- */
 
-/* The moment at which the turn behind these began, to the end of its millisecond: io.log
- * knows no more. */
+/* The moment at which the turn behind these began; io.log knows its millisecond alone, in
+ * which a fast program may have begun to keep its files again. */
 static uint64_t
 end_of_turn(const struct library_messages *t, uint64_t turns)
 {
@@ -53,7 +53,7 @@ end_of_turn(const struct library_messages *t, uint64_t turns)
         const struct library_message *m = library_messages_at(t, i);
         sent += m->is_in;
         if (sent > turns)
-            return m->ts_ns + 999999;
+            return m->ts_ns;
     }
     return UINT64_MAX;
 }
