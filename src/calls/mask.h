@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mask.h -- credentials out of what goes over the wire, before any of it is written.
+ *
+ * What a header or a parameter that carries credentials says is never written, whatever it
+ * looks like; and it is remembered as long as the call lasts, since a server may say it
+ * again ("invalid key: …").
+ */
+#ifndef CALLS_MASK_H
+#define CALLS_MASK_H
+
+#include "calls/line.h"
+#include "redact/redact.h"
+
+/* Is it known to carry one (authorization, x-api-key, cookie, …), or does its name tell
+ * (…token, …secret, …key)? */
+bool calls_mask_is_credential(struct view header_name);
+
+struct calls_mask {
+    struct redact *redact; /* borrowed */
+    struct buf said;       /* credentials of this call, each with its length */
+};
+
+void calls_mask_release(struct calls_mask *m);
+/* Before anything else is masked: what this header's value or this URL's parameters say
+ * is remembered. "Bearer x" and "Basic …": also without its first word. */
+void calls_mask_learn(struct calls_mask *m, const struct calls_header *h);
+void calls_mask_learn_url(struct calls_mask *m, struct view url);
+/* Each appends it masked. */
+int calls_mask_header(struct calls_mask *m, const struct calls_header *h,
+                      struct buf *out); /* the value */
+int calls_mask_url(struct calls_mask *m, struct view url, struct buf *out);
+/* JSON, or a text of any kind. What cannot be searched is left out, and said so. */
+int calls_mask_body(struct calls_mask *m, struct view body, struct buf *out);
+
+#endif

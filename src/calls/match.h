@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * match.h -- is a request the one that was recorded?
+ *
+ * Requests are compared by method, path and body; what differs from run to run though the
+ * same is asked is left out of account: headers, cache markers (cache_control), who asks
+ * (metadata, user, prompt_cache_key and their like), ids of messages and calls, UUIDs,
+ * moments of time and dates, temporary folders' random names, the order of an object's
+ * members, secrets' masks. Pure.
+ */
+#ifndef CALLS_MATCH_H
+#define CALLS_MATCH_H
+
+#include "base/buf.h"
+
+struct calls_asked {
+    struct view method, url, body;
+};
+
+/* Appends the request in its normal form: two that are the same have the same bytes. */
+int calls_match_normal(const struct calls_asked *q, struct buf *out);
+/* How much alike two normal forms are: bytes that they begin and end alike, of 1000. */
+unsigned calls_match_likeness(struct view a, struct view b);
+/*
+ * Appends a line that tells where they first differ, and what stands there in each:
+ * "messages[2].content[0].text: recorded "…", asked "…"". Values are cut to some 200
+ * bytes around the place.
+ */
+int calls_match_difference(const struct calls_asked *recorded,
+                           const struct calls_asked *asked, struct buf *out);
+
+#endif

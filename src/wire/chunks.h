@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chunks.h -- a body in chunks (RFC 9112, 7.1) out of its framing, strictly. Extensions
+ * and trailers are passed over, within limits. Pure.
+ */
+#ifndef WIRE_CHUNKS_H
+#define WIRE_CHUNKS_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+/* Zeroed it is at the beginning. */
+struct wire_chunks {
+    unsigned state;   /* internal */
+    unsigned count;   /* bytes of the line, or of the trailers, so far */
+    uint64_t left;    /* of the chunk */
+    bool has_digit;
+};
+
+/*
+ * Takes from *rest. 1: *ret_data is data (borrowed; may be called again at once). 0: all
+ * was taken and more is needed. 2: that was the end, and what is left in *rest belongs to
+ * whatever follows. ERR_DAMAGED: it is no body in chunks; it stays so.
+ */
+int wire_chunks_next(struct wire_chunks *c, struct view *rest, struct view *ret_data);
+
+#endif
