@@ -8,7 +8,7 @@
 #ifndef TURN_CLAUDE_PRIV_H
 #define TURN_CLAUDE_PRIV_H
 
-#include "turn/fields_priv.h"
+#include "turn/fields.h"
 #include "turn/format_priv.h"
 
 /* One line, and who speaks in it. */

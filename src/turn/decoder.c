@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "turn/fields_priv.h"
+#include "turn/fields.h"
 #include "turn/format_priv.h"
 #include "turn/lines_priv.h"
 #include "turn/objects_priv.h"

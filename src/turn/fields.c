@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fields.c -- some fields of a JSON object, found in one pass over it. */
-#include "turn/fields_priv.h"
+#include "turn/fields.h"
 
 #include "base/json_in.h"
 #include "base/num.h"

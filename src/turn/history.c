@@ -9,7 +9,7 @@
 
 #include "base/iso.h"
 #include "base/json_in.h"
-#include "turn/fields_priv.h"
+#include "turn/fields.h"
 #include "turn/history_priv.h"
 #include "turn/objects_priv.h"
 #include "turn/tell_priv.h"

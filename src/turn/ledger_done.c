@@ -7,7 +7,7 @@
 
 #include "base/json_in.h"
 #include "base/num.h"
-#include "turn/fields_priv.h"
+#include "turn/fields.h"
 #include "turn/ledger_priv.h"
 
 enum { MODELS_MAX = 64, TOTALS_MAX = 1 << 16 };

@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "turn/compact.h"
-#include "turn/fields_priv.h"
+#include "turn/fields.h"
 
 struct keys {
     const char *id, *name, *text, *json;

@@ -3,7 +3,7 @@
 #ifndef TURN_TELL_PRIV_H
 #define TURN_TELL_PRIV_H
 
-#include "turn/fields_priv.h"
+#include "turn/fields.h"
 #include "turn/format_priv.h"
 
 static inline struct view

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fields_priv.h -- some fields of a JSON object, found in one pass over it.
+ * fields.h -- some fields of a JSON object, found in one pass over it.
  *
  *     struct view type = { 0 }, message = { 0 };
  *     const struct turn_field wanted[] = { { "type", &type }, { "message", &message } };
@@ -9,8 +9,8 @@
  *
  * Values are raw JSON, borrowed; what is missing stays as it was.
  */
-#ifndef TURN_FIELDS_PRIV_H
-#define TURN_FIELDS_PRIV_H
+#ifndef TURN_FIELDS_H
+#define TURN_FIELDS_H
 
 #include <stdbool.h>
 
