@@ -2,9 +2,9 @@
 /*
  * mask.h -- credentials out of what goes over the wire, before any of it is written.
  *
- * What a header or a parameter that carries credentials says is never written, whatever it
- * looks like; and it is remembered as long as the call lasts, since a server may say it
- * again ("invalid key: …").
+ * What a header or a parameter that carries credentials says is never written, whatever
+ * it looks like; and it is remembered as long as the call lasts, since a server may say
+ * it again ("invalid key: …").
  */
 #ifndef CALLS_MASK_H
 #define CALLS_MASK_H

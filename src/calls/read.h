@@ -23,15 +23,16 @@ size_t calls_count(const struct calls *c);
 /* What is known of a call without its bodies. Strings are good until calls_close(). */
 struct calls_facts {
     uint64_t number, ts_ns;
-    uint64_t anchor_byte;           /* of the request; CALLS_NONE */
-    uint64_t reply_anchor_byte, end_anchor_byte; /* of the first event or the reply's head */
+    uint64_t anchor_byte; /* of the request; CALLS_NONE */
+    uint64_t reply_anchor_byte,
+        end_anchor_byte; /* of the first event or the reply's head */
     struct view upstream, target, method, url;
     uint64_t retry_of; /* 0: of none */
     unsigned http_minor;
-    unsigned status;   /* of HTTP; 0: no reply */
-    bool is_stream;    /* the reply has events */
+    unsigned status; /* of HTTP; 0: no reply */
+    bool is_stream;  /* the reply has events */
     size_t events;
-    bool has_end;      /* else it is going on, or was cut off */
+    bool has_end; /* else it is going on, or was cut off */
     enum calls_status end;
     struct view error, model, stop;
     uint64_t sent, received, first_byte_ns, first_token_ns, duration_ns;

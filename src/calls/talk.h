@@ -18,8 +18,8 @@ int calls_talk_new(struct calls_talk **ret);
 void calls_talk_free(struct calls_talk *t);
 /*
  * A request's body is complete: the messages that no call before it had. A message of the
- * assistant's that a recorded call has replied is not told again. What is no request of an
- * API that is known says nothing. `path` is the URL's.
+ * assistant's that a recorded call has replied is not told again. What is no request of
+ * an API that is known says nothing. `path` is the URL's.
  */
 int calls_talk_request(struct calls_talk *t, uint64_t call, struct view path,
                        struct view body, turn_event_fn fn, void *ctx);

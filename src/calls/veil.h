@@ -30,7 +30,8 @@ int calls_veil_new(struct calls_veil **ret, struct calls_mask *mask);
 void calls_veil_free(struct calls_veil *v);
 /* The next event, all of its bytes ("event: …\ndata: …\n\n"). Hands out at least that
  * event, after those that are decided by it. */
-int calls_veil_event(struct calls_veil *v, struct view bytes, calls_veil_fn fn, void *ctx);
+int calls_veil_event(struct calls_veil *v, struct view bytes, calls_veil_fn fn,
+                     void *ctx);
 /* The reply is over: what is still held is decided as it stands. */
 int calls_veil_end(struct calls_veil *v, calls_veil_fn fn, void *ctx);
 

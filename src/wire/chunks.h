@@ -12,9 +12,9 @@
 
 /* Zeroed it is at the beginning. */
 struct wire_chunks {
-    unsigned state;   /* internal */
-    unsigned count;   /* bytes of the line, or of the trailers, so far */
-    uint64_t left;    /* of the chunk */
+    unsigned state; /* internal */
+    unsigned count; /* bytes of the line, or of the trailers, so far */
+    uint64_t left;  /* of the chunk */
     bool has_digit;
 };
 

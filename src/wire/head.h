@@ -16,16 +16,16 @@
 enum { WIRE_HEAD_MAX = 64 << 10, WIRE_HEADERS_MAX = 128, WIRE_TARGET_MAX = 16 << 10 };
 
 struct wire_head {
-    struct view method, target; /* as they are written */
-    unsigned minor;             /* HTTP/1.<minor>: 0 or 1 */
+    struct view method, target;                    /* as they are written */
+    unsigned minor;                                /* HTTP/1.<minor>: 0 or 1 */
     struct calls_header headers[WIRE_HEADERS_MAX]; /* values without blanks around them */
     size_t header_count;
-    struct view host;      /* empty: none */
-    uint64_t length;       /* of the body; 0 where there is none */
-    bool is_chunked;       /* its length is not known before */
-    bool has_body;         /* a Content-Length (also 0) or chunks were told */
-    bool wants_continue;   /* Expect: 100-continue */
-    bool keeps_alive;      /* the connection may serve another request */
+    struct view host;    /* empty: none */
+    uint64_t length;     /* of the body; 0 where there is none */
+    bool is_chunked;     /* its length is not known before */
+    bool has_body;       /* a Content-Length (also 0) or chunks were told */
+    bool wants_continue; /* Expect: 100-continue */
+    bool keeps_alive;    /* the connection may serve another request */
     bool wants_upgrade;
 };
 

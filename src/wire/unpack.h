@@ -20,10 +20,10 @@ void wire_unpack_free(struct wire_unpack *u);
 
 /* An error (< 0) ends the call and is returned. */
 typedef int (*wire_unpack_fn)(void *ctx, struct view bytes);
-/* Hands out, in pieces of at most 64 KiB, all that can be decoded by now (a stream that was
- * flushed after each event gives each event at once). ERR_DAMAGED: it is no such stream;
- * ERR_LIMIT: more than 1000 times as much came out as went in, or over 4 GiB. After an
- * error, nothing more. */
+/* Hands out, in pieces of at most 64 KiB, all that can be decoded by now (a stream that
+ * was flushed after each event gives each event at once). ERR_DAMAGED: it is no such
+ * stream; ERR_LIMIT: more than 1000 times as much came out as went in, or over 4 GiB.
+ * After an error, nothing more. */
 int wire_unpack_feed(struct wire_unpack *u, struct view bytes, wire_unpack_fn fn,
                      void *ctx);
 /* Has the stream been whole? */
