@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* claude_blocks.c -- the blocks of Claude Code's "assistant" and "user" lines. */
 #include "turn/claude_priv.h"
+#include "turn/content.h"
 #include "turn/tell_priv.h"
 
 /* A block's fields, raw. */
@@ -36,27 +37,6 @@ tell_call(struct claude_line *l, const struct block *b)
 
 /* -- results -- */
 
-/* A string, or blocks of which only texts can be shown. */
-static struct view
-content_text(struct view content, struct buf *out)
-{
-    if (!content.n || content.p[0] != '[')
-        return content.n && content.p[0] == '{' ? content : turn_text(content, out);
-    struct block b;
-    buf_clear(out);
-    while (next_block(&content, &b)) {
-        if (out->n)
-            buf_puts(out, "\n");
-        if (turn_str(b.text, out))
-            continue;
-        buf_puts(out, "[");
-        if (!turn_str(b.type, out))
-            buf_puts(out, "?");
-        buf_puts(out, "]");
-    }
-    return (struct view){ out->p, out->n };
-}
-
 /* A command that failed is told as "Exit code 2\n…". */
 static int
 exit_code_of(struct view text)
@@ -81,7 +61,7 @@ tell_result(struct claude_line *l, const struct block *b)
     if (e.id.n)
         (void)turn_call_close(l->s, e.id, &scratch[2]);
     e.name = (struct view){ scratch[2].p, scratch[2].n };
-    e.text = content_text(b->content, &scratch[0]);
+    e.text = turn_content_text(b->content, &scratch[0]);
     e.is_error = turn_is_true(b->is_error);
     e.exit_code = e.is_error ? exit_code_of(e.text) : -1;
     if (scratch[0].failed || scratch[2].failed)
