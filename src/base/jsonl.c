@@ -97,6 +97,7 @@ jsonl_feed(struct jsonl *j, struct view bytes)
         stop = stop ? stop : nul;
         if (!j->line.failed)
             buf_append(&j->line, p, (size_t)((stop ? stop : end) - p));
+        j->fed += (uint64_t)((stop ? stop + 1 : end) - p);
         if (!stop)
             return 0;
         int e = jsonl_end(j);
@@ -104,6 +105,7 @@ jsonl_feed(struct jsonl *j, struct view bytes)
             return e;
         if (*stop == '\n')
             j->ended++, j->is_bad = false;
+        j->at = j->fed;
         p = stop + 1;
     }
     return 0;

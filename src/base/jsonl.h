@@ -27,6 +27,9 @@ struct jsonl {
     const char *begin; /* how an object begins that was written behind a torn one */
     struct buf line;   /* with the caller's ceiling: a longer line is a bad one */
     uint64_t ended;    /* lines before the one at hand */
+    uint64_t at;       /* of all bytes that were fed, where that one begins: an object
+                          in it lies at `at` + (object.p - line.p) */
+    uint64_t fed;
     bool is_bad;       /* that one has been told */
 };
 

@@ -13,12 +13,13 @@
 #include "redact/redact.h"
 
 /* Is it known to carry one (authorization, x-api-key, cookie, …), or does its name tell
- * (…token, …secret, …key)? */
+ * (…-token, …-secret, …-key)? */
 bool calls_mask_is_credential(struct view header_name);
 
 struct calls_mask {
     struct redact *redact; /* borrowed */
     struct buf said;       /* credentials of this call, each with its length */
+    size_t longest;        /* of them */
 };
 
 void calls_mask_release(struct calls_mask *m);
@@ -32,5 +33,21 @@ int calls_mask_header(struct calls_mask *m, const struct calls_header *h,
 int calls_mask_url(struct calls_mask *m, struct view url, struct buf *out);
 /* JSON, or a text of any kind. What cannot be searched is left out, and said so. */
 int calls_mask_body(struct calls_mask *m, struct view body, struct buf *out);
+/* The same without what this call has learnt. */
+int calls_mask_text(struct redact *redact, struct view text, struct buf *out);
+/* What was learnt, and nothing else. */
+int calls_mask_said(const struct calls_mask *m, struct view text, struct buf *out);
+
+/* A body of any size, as it comes, in bounded memory; zeroed it is at the beginning. */
+struct calls_mask_stream {
+    struct redact_stream *redact;
+    struct buf waiting;
+};
+
+int calls_mask_feed(struct calls_mask *m, struct calls_mask_stream *s, struct view bytes,
+                    struct buf *out);
+/* Nothing follows. */
+int calls_mask_flush(struct calls_mask *m, struct calls_mask_stream *s, struct buf *out);
+void calls_mask_stream_release(struct calls_mask_stream *s);
 
 #endif

@@ -1,38 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * talk.h -- the conversation in what went over the wire.
+ * talk.h -- the conversation in what was asked.
  *
- * Calls in the order in which their lines were written become the events of turn/event.h:
- * what is new in a request (a conversation is sent again with each call), and what was
- * replied. The same calls always make the same events: whoever was killed between writing
- * the one and the other makes the rest anew. Pure.
+ * A conversation is sent again with each call: what no call before has asked becomes
+ * events of turn/event.h; what was replied (answer.h) is not told once more. Several
+ * conversations may go on at the same time. The same calls, in the order in which they
+ * were made, always make the same events. Pure.
  */
 #ifndef CALLS_TALK_H
 #define CALLS_TALK_H
 
 #include "turn/event.h"
+#include "turn/reply.h"
 
 struct calls_talk;
 
 int calls_talk_new(struct calls_talk **ret);
 void calls_talk_free(struct calls_talk *t);
-/*
- * A request's body is complete: the messages that no call before it had. A message of the
- * assistant's that a recorded call has replied is not told again. What is no request of
- * an API that is known says nothing. `path` is the URL's.
- */
-int calls_talk_request(struct calls_talk *t, uint64_t call, struct view path,
-                       struct view body, turn_event_fn fn, void *ctx);
-/* The call has ended: what was replied (all events' bytes, or the body), whole messages
- * only, with its TURN_USAGE; a TURN_ERROR where it failed. status: HTTP's; 0: no reply.
- * `error`: why it broke off; empty: it did not. */
-struct calls_talk_reply {
-    uint64_t call;
-    unsigned status;
-    bool is_stream;
-    struct view bytes, error;
-};
-int calls_talk_reply(struct calls_talk *t, const struct calls_talk_reply *r,
-                     turn_event_fn fn, void *ctx);
+/* Which API a request is for, by its method and its URL's path; TURN_API_AUTO: none that
+ * has conversations. */
+enum turn_api calls_talk_api(struct view method, struct view url);
+/* A request's body is complete: the messages that are new. What is no request of that API
+ * says nothing. */
+int calls_talk_request(struct calls_talk *t, enum turn_api api, struct view body,
+                       turn_event_fn fn, void *ctx);
+/* An event of a reply: what it says is not new when it is sent. */
+int calls_talk_heard(struct calls_talk *t, const struct turn_event *e);
 
 #endif

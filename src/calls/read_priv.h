@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* read_priv.h -- where the lines of each call stand. */
+#ifndef CALLS_READ_PRIV_H
+#define CALLS_READ_PRIV_H
+
+#include "calls/read.h"
+
+/* An object in the file. */
+struct place {
+    uint64_t at;
+    uint32_t n; /* 0: there is none */
+};
+
+struct event_place {
+    struct place place;
+    uint64_t number;
+};
+
+struct call {
+    struct calls_facts facts;
+    struct place request, reply;
+    struct buf request_body, body; /* struct place of each piece */
+    struct buf events;             /* struct event_place, in their order */
+    struct buf texts;              /* what `facts` borrows … */
+    struct buf end_texts;          /* … of the end */
+};
+
+struct by_number {
+    uint64_t number;
+    size_t index;
+};
+
+enum { READ_KNOWN = 4 };
+
+/* A body that was made. */
+struct known_body {
+    uint64_t call; /* 0: none */
+    uint64_t used;
+    bool is_whole;
+    struct buf body;
+};
+
+struct calls {
+    int fd; /* of plain lines */
+    uint64_t bad_lines;
+    struct call *all;
+    size_t count, room;
+    struct by_number *order; /* of all, by their numbers */
+    struct known_body known[READ_KNOWN];
+    uint64_t uses;
+    /* of the call that was asked for last */
+    struct buf line, texts, request_texts, reply_texts, reply, events;
+    struct calls_header headers[CALLS_HEADERS_MAX]; /* scratch */
+    struct calls_header request_headers[CALLS_HEADERS_MAX];
+    struct calls_header reply_headers[CALLS_HEADERS_MAX];
+};
+
+/* NULL: there is none of that number. */
+struct call *calls_by_number(const struct calls *c, uint64_t number);
+
+#endif
