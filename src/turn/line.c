@@ -152,6 +152,10 @@ put_stamp(struct json *j, const struct turn_stamp *at, enum turn_type type)
     json_str(j, at->session);
     if (at->iteration)
         put_number(j, "iteration", at->iteration);
+    if (at->call)
+        put_number(j, "call", at->call);
+    if (at->has_anchor)
+        put_number(j, "anchor_byte", at->anchor_byte);
     json_key(j, "type");
     json_str(j, turn_type_name(type));
 }
@@ -194,7 +198,7 @@ turn_line(const struct turn_event *e, const struct turn_stamp *at, struct buf *o
 
 /* What a line has, as raw JSON. */
 struct raw {
-    struct view ts_ns, t_ms, iteration, type;
+    struct view ts_ns, t_ms, iteration, call, anchor_byte, type;
     struct view role, is_error, interrupted, encoding;
     struct view id, message, parent, name, model, cwd, signal, text;
     struct view id_64, message_64, parent_64, name_64, model_64, cwd_64, signal_64;
@@ -301,6 +305,8 @@ find(struct view line, const struct keys *k, struct raw *r)
         { "ts_ns", &r->ts_ns },
         { "t_ms", &r->t_ms },
         { "iteration", &r->iteration },
+        { "call", &r->call },
+        { "anchor_byte", &r->anchor_byte },
         { "role", &r->role },
         { "is_error", &r->is_error },
         { "interrupted", &r->interrupted },
@@ -368,11 +374,15 @@ static struct turn_stamp
 stamp_of(const struct raw *r)
 {
     uint64_t ts_ns = number(r->ts_ns, 0), t_ms = turn_u64(r->t_ms, 0);
+    uint64_t anchor = turn_u64(r->anchor_byte, TURN_UNKNOWN);
     return (struct turn_stamp){
         .ts_ns = ts_ns,
         .start_ns = t_ms <= ts_ns / 1000000 ? ts_ns - t_ms * 1000000 : ts_ns,
         .session = "",
         .iteration = turn_u64(r->iteration, 0),
+        .call = turn_u64(r->call, 0),
+        .has_anchor = anchor != TURN_UNKNOWN,
+        .anchor_byte = anchor != TURN_UNKNOWN ? anchor : 0,
     };
 }
 

@@ -16,7 +16,10 @@ struct turn_stamp {
     uint64_t start_ns;   /* … at its start: "t_ms" counts from there */
     const char *session; /* its id; borrowed */
     uint64_t iteration;  /* 0: of none */
-    bool is_aside;       /* on a branch that was left (play/turns.h); never written */
+    uint64_t call; /* of a model's API, in which it was told (doc/wire.md); 0: none */
+    bool has_anchor;
+    uint64_t anchor_byte; /* so many bytes a terminal had shown then */
+    bool is_aside;        /* on a branch that was left (play/turns.h); never written */
 };
 
 /* Appends {"ts_ns":"…","t_ms":…,"session":"…","iteration":…,"type":"…",…} and a newline.

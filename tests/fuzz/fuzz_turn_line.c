@@ -55,6 +55,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(turn_line_read((struct view){ line.p, line.n }, &again, &f, &then) == 0);
     check_same(&e, &f);
     CHECK(at.ts_ns == then.ts_ns && at.start_ns == then.start_ns);
-    CHECK(at.iteration == then.iteration);
+    CHECK(at.iteration == then.iteration && at.call == then.call);
+    CHECK(at.has_anchor == then.has_anchor && at.anchor_byte == then.anchor_byte);
     return 0;
 }

@@ -141,6 +141,32 @@ every_field_of_every_type_comes_back(void **state)
 }
 
 static void
+a_call_and_its_place_on_the_terminal_come_back(void **state)
+{
+    AUTO(buf) line = { 0 };
+    AUTO(buf) texts = { 0 };
+    struct turn_event e = turn_event(TURN_TEXT), got;
+    struct turn_stamp at = stamp, then;
+    (void)state;
+    at.call = 7;
+    at.has_anchor = true; /* at the very beginning */
+    turn_line(&e, &at, &line);
+    assert_non_null(strstr(buf_str(&line), "\"call\":7,\"anchor_byte\":0,"));
+    assert_int_equal(turn_line_read((struct view){ line.p, line.n }, &texts, &got, &then),
+                     0);
+    assert_int_equal(then.call, 7);
+    assert_true(then.has_anchor);
+    assert_int_equal(then.anchor_byte, 0);
+    buf_clear(&line);
+    turn_line(&e, &stamp, &line);
+    assert_null(strstr(buf_str(&line), "anchor_byte"));
+    assert_int_equal(turn_line_read((struct view){ line.p, line.n }, &texts, &got, &then),
+                     0);
+    assert_false(then.has_anchor);
+    assert_int_equal(then.call, 0);
+}
+
+static void
 a_text_has_its_role(void **state)
 {
     (void)state;
@@ -392,6 +418,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_of_every_type_comes_back),
+        cmocka_unit_test(a_call_and_its_place_on_the_terminal_come_back),
         cmocka_unit_test(a_text_has_its_role),
         cmocka_unit_test(arguments_are_json_where_they_can_be),
         cmocka_unit_test(json_of_many_lines_becomes_one),
