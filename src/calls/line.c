@@ -99,6 +99,7 @@ put_request(struct json *j, const struct calls_line *l)
     json_str(j, l->http_minor ? "1.1" : "1.0");
     put_headers(j, l);
     put_number(j, "retry_of", l->retry_of, 0);
+    put_true(j, "turns", l->has_turns);
 }
 
 static void
@@ -218,7 +219,7 @@ struct raw {
     struct view upstream, target, method, url, http, headers, retry_of, status;
     struct view text, base64, base, ops, is_last, size, event, is_held;
     struct view error, model, stop, sent, received, first_byte, first_token, duration;
-    struct view usage;
+    struct view usage, turns;
 };
 
 static bool
@@ -254,6 +255,7 @@ find(struct view json, struct raw *r)
         { "first_token_ns", &r->first_token },
         { "duration_ns", &r->duration },
         { "usage", &r->usage },
+        { "turns", &r->turns },
     };
     return turn_fields(json, wanted, sizeof(wanted) / sizeof(wanted[0]));
 }
@@ -372,6 +374,7 @@ take_head(const struct raw *r, struct buf *texts, struct calls_header *headers,
     l->url = take_str(r->url, texts);
     l->http_minor = turn_is(r->http, "1.0") ? 0 : 1;
     l->retry_of = number(r->retry_of, 0);
+    l->has_turns = turn_is_true(r->turns);
     l->status = status < 1000 ? (unsigned)status : 0;
     l->headers = headers;
     l->header_count = take_headers(r->headers, texts, headers);

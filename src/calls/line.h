@@ -42,6 +42,7 @@ struct calls_line {
     struct view upstream, target, method, url;
     unsigned http_minor;
     uint64_t retry_of; /* 0: of none */
+    bool has_turns;    /* what is said in it goes to session.turns.jsonl */
     /* REQUEST, REPLY */
     const struct calls_header *headers;
     size_t header_count;

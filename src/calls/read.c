@@ -141,6 +141,7 @@ take_request(struct call *call, const struct calls_line *l, const struct buf *te
     f->url = moved(texts, &call->texts, l->url);
     f->http_minor = l->http_minor;
     f->retry_of = l->retry_of;
+    f->has_turns = l->has_turns;
     return 0;
 }
 
@@ -208,6 +209,7 @@ take_line(struct call *call, const struct calls_line *l, const struct buf *texts
     case CALLS_BODY:
         return buf_append(&call->body, &at, sizeof(at));
     case CALLS_END:
+        call->end = at;
         return take_end(call, l, texts);
     }
     return 0;

@@ -37,6 +37,7 @@ struct calls_facts {
     uint64_t end_anchor_byte;   /* … of the end */
     struct view upstream, target, method, url;
     uint64_t retry_of; /* 0: of none */
+    bool has_turns;    /* what is said in it stands in session.turns.jsonl */
     unsigned http_minor;
     unsigned status; /* of HTTP; 0: no reply */
     bool is_stream;  /* the reply has events */

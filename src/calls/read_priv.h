@@ -18,7 +18,7 @@ struct event_place {
 
 struct call {
     struct calls_facts facts;
-    struct place request, reply;
+    struct place request, reply, end;
     struct buf request_body, body; /* struct place of each piece */
     struct buf events;             /* struct event_place, in their order */
     struct buf texts;              /* what `facts` borrows … */

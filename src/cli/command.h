@@ -38,10 +38,10 @@ struct cli_command {
 extern const struct cli_command cli_archive, cli_artifact, cli_attach, cli_branch,
     cli_branch_points, cli_branch_tell, cli_cat, cli_clean_up, cli_decrypt, cli_delete,
     cli_diff, cli_doctor, cli_encrypt, cli_export, cli_fork, cli_fs, cli_import,
-    cli_index, cli_instruct, cli_list, cli_log, cli_mirror, cli_pack, cli_record,
-    cli_recover, cli_redact, cli_reindex, cli_rename, cli_render, cli_replay, cli_resume,
-    cli_resume_type, cli_run, cli_search, cli_send, cli_show, cli_snapshot, cli_stop,
-    cli_usage, cli_verify, cli_view, cli_watch;
+    cli_index, cli_instruct, cli_list, cli_log, cli_mirror, cli_pack, cli_proxy,
+    cli_record, cli_recover, cli_redact, cli_reindex, cli_rename, cli_render, cli_replay,
+    cli_resume, cli_resume_type, cli_run, cli_search, cli_send, cli_show, cli_snapshot,
+    cli_stop, cli_usage, cli_verify, cli_view, cli_watch;
 /* Below cli_artifact. */
 extern const struct cli_command cli_artifact_add, cli_artifact_list;
 /* Below cli_fs. */

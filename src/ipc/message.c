@@ -33,6 +33,9 @@ static const struct shape to_host[] = {
     { IPC_SCREEN, "41", BYTES },
     { IPC_REPLY, "8", BYTES },
     { IPC_SAID, "", BYTES },
+    { IPC_READY, "", BYTES },
+    { IPC_WARN, "", BYTES },
+    { IPC_USED, "88888", BYTES },
 };
 
 static const struct shape to_client[] = {
@@ -43,7 +46,7 @@ static const struct shape to_client[] = {
     { IPC_SKIPPED, "822", NOTHING }, { IPC_JOINED, "482288", NOTHING },
     { IPC_STAGE, "2248", NOTHING },  { IPC_SHOW, "4", NOTHING },
     { IPC_PICTURE, "81", BYTES },    { IPC_STATE, "88224488", BYTES },
-    { IPC_BEGIN, "2288", BYTES },
+    { IPC_BEGIN, "2288", BYTES },    { IPC_TURNS, "1", NOTHING },
 };
 
 static const struct {

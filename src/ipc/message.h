@@ -36,8 +36,14 @@ enum ipc_request {
     /* of the mirror */
     IPC_SCREEN = 96, /* u32 number, u8 is the last piece; bytes of a term_snapshot() */
     IPC_REPLY = 97,  /* u64 offset behind the query; bytes: what a terminal answers */
-    /* of whoever takes automatic snapshots */
+    /* of whoever takes automatic snapshots, and of the proxy */
     IPC_SAID = 98, /* text, for the log */
+    /* of the proxy */
+    IPC_READY = 99, /* bytes: NAME=VALUE of what a command's environment is to say, each
+                       with its NUL */
+    IPC_WARN = 100, /* text for the user */
+    IPC_USED = 101, /* u64 each of enum turn_usage's fields and of the calls, IPC_NONE:
+                       not known; the model */
 };
 
 /* To a client. */
@@ -63,6 +69,7 @@ enum ipc_answer {
                          term_snapshot() */
     IPC_STATE = 75,   /* u64 bytes, u64 ns since the start, u16 columns, u16 rows, u32
                          clients, u32 watchers, u64 snapshots, u64 instructions; trouble */
+    IPC_TURNS = 77,   /* to the proxy: u8 is the conversation to be told */
     IPC_BEGIN = 76,   /* to the mirror: u16 columns, u16 rows, u64 offset, u64 offset from
                          which on it answers (IPC_NONE: not); the recording's path */
 };

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/program.h"
 #include "redact/builtin_priv.h"
 
 enum {
@@ -85,31 +86,13 @@ is_filled(const char *path)
 
 /* -- the compiler -- */
 
-/* Beside this program: in its folder as it is built, in libexec as it is installed. */
-static bool
-find_beside(struct buf *ret)
-{
-    static const char *const places[] = { "ahr-rules", "../libexec/ahr/ahr-rules" };
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[n > 0 ? n : 0] = 0;
-    for (size_t i = 0; n > 0 && i < sizeof(places) / sizeof(places[0]); i++) {
-        buf_clear(ret);
-        buf_printf(ret, "%.*s/%s", (int)file_dir_len(self), self, places[i]);
-        if (access(buf_str(ret), X_OK) == 0)
-            return true;
-    }
-    buf_clear(ret);
-    return false;
-}
-
 static int
 find_program(struct buf *ret)
 {
     const char *given = getenv("AHR_RULES_PROGRAM");
     if (given && *given)
         return buf_puts(ret, given);
-    return find_beside(ret) ? ret->failed : buf_puts(ret, AHR_LIBEXECDIR "/ahr-rules");
+    return program_find("ahr-rules", ret);
 }
 
 /* Returns the process, whose output comes from *ret_fd, or -errno. */

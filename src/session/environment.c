@@ -17,6 +17,18 @@ is_of_a_session(const char *entry)
     return false;
 }
 
+/* Is the same variable among them? */
+static bool
+is_set_by(const char *entry, const struct buf *ours)
+{
+    size_t n = strcspn(entry, "=");
+    const char *at = (const char *)ours->p;
+    for (const char *end = at + ours->n; ours->n && at < end; at += strlen(at) + 1)
+        if (!strncmp(at, entry, n) && at[n] == '=')
+            return true;
+    return false;
+}
+
 char **
 session_environment(char *const *around, const struct buf *ours)
 {
@@ -29,7 +41,7 @@ session_environment(char *const *around, const struct buf *ours)
     if (!made)
         return NULL;
     for (size_t i = 0; around[i]; i++)
-        if (!is_of_a_session(around[i]))
+        if (!is_of_a_session(around[i]) && !is_set_by(around[i], ours))
             made[kept++] = around[i];
     for (char *at = (char *)ours->p, *end = at + ours->n; at < end; at += strlen(at) + 1)
         made[kept++] = at;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -10,6 +11,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "base/file.h"
+#include "base/program.h"
 
 enum { ARGS_MAX = 12 };
 
@@ -57,18 +61,33 @@ set_attributes(posix_spawnattr_t *attr)
                                               POSIX_SPAWN_SETSID);
 }
 
+/* This program, or from ahr-net the one beside it. */
+static int
+find_ahr(struct buf *path)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    self[n > 0 ? n : 0] = 0;
+    bool is_other = !strcmp(file_name(self), "ahr-net");
+    int r = is_other ? program_find("ahr", path) : buf_puts(path, "/proc/self/exe");
+    return r < 0 ? ENOMEM : 0;
+}
+
 static int
 spawn(char *const *argv, char *const *env, int kept_fd, pid_t *ret_pid)
 {
+    AUTO(buf) path = { 0 };
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attr);
-    int r = set_files(&files, kept_fd);
+    int r = find_ahr(&path);
+    if (!r)
+        r = set_files(&files, kept_fd);
     if (!r)
         r = set_attributes(&attr);
     if (!r)
-        r = posix_spawn(ret_pid, "/proc/self/exe", &files, &attr, argv, env);
+        r = posix_spawn(ret_pid, buf_str(&path), &files, &attr, argv, env);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     return -r;

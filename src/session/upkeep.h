@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upkeep.h -- this program once more, as a command that looks after the library when
+ * upkeep.h -- `ahr` once more, as a command that looks after the library when
  * nobody waits for it.
  *
  * It belongs to no terminal and to nobody's session, has /dev/null as 0, 1 and 2 and

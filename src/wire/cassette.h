@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cassette.h -- a recording in the place of the upstreams.
+ *
+ * A request is answered as the recorded one was that is the same but for what differs
+ * from run to run (calls/match.h). Where the same was asked several times, its answers
+ * come in their order, and the last one from then on.
+ */
+#ifndef WIRE_CASSETTE_H
+#define WIRE_CASSETTE_H
+
+#include "redact/redact.h"
+#include "wire/fetch.h"
+
+struct cassette;
+struct cassette_play;
+
+/* wire_path: of a session.wire.jsonl. Warnings are appended to `told`, a line each. */
+int cassette_open(struct cassette **ret, const char *wire_path, struct redact *redact,
+                  struct buf *told, struct err *err);
+void cassette_free(struct cassette *c);
+/* How many calls it can answer. */
+size_t cassette_count(const struct cassette *c);
+
+struct cassette_asked {
+    struct view method, url, body; /* url: without the secret segment */
+};
+
+/*
+ * Answers by events->head, data and done, which may be before this returns; a miss is a
+ * 502 with the nearest recorded request and the first difference. is_original: event by
+ * event as they came, else all at once.
+ */
+void cassette_answer(struct cassette *c, uv_loop_t *loop,
+                     const struct cassette_asked *asked, bool is_original,
+                     const struct fetch_events *events, void *ctx,
+                     struct cassette_play **ret);
+void cassette_resume(struct cassette_play *p);
+void cassette_cancel(struct cassette_play *p);
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * note.c -- a call's request in the record, and its end.
+ *
+ * Its lines are written when all of the request is there: only then is it known whether
+ * it repeats another one, and in which conversation it stands.
+ */
+#include <stdlib.h>
+#include <strings.h>
+
+#include "turn/totals.h"
+#include "wire/record_priv.h"
+
+/* -- the head -- */
+
+static struct view
+view_of(const char *s)
+{
+    return (struct view){ (const uint8_t *)s, strlen(s) };
+}
+
+/* The masked text goes to n->texts, which may still move: a place in it. */
+struct part {
+    size_t at, n;
+};
+
+static struct part
+since(const struct wire_note *n, size_t at)
+{
+    return (struct part){ at, n->texts.n - at };
+}
+
+static struct view
+part_of(const struct wire_note *n, struct part p)
+{
+    return (struct view){ n->texts.p + p.at, p.n };
+}
+
+static struct part
+keep_text(struct wire_note *n, struct view text)
+{
+    size_t at = n->texts.n;
+    buf_append(&n->texts, text.p, text.n);
+    return since(n, at);
+}
+
+static struct part
+keep_url(struct wire_note *n, struct view url)
+{
+    size_t at = n->texts.n;
+    calls_mask_url(&n->mask, url, &n->texts);
+    return since(n, at);
+}
+
+/* Without "user:password@". */
+static struct part
+keep_target(struct wire_note *n, const char *target)
+{
+    const char *slashes = strstr(target, "//");
+    const char *host = slashes ? slashes + 2 : target;
+    size_t end = strcspn(host, "/");
+    const char *at = memrchr(host, '@', end);
+    size_t start = n->texts.n;
+    buf_append(&n->texts, target, (size_t)(host - target));
+    calls_mask_url(&n->mask, view_of(at ? at + 1 : host), &n->texts);
+    return since(n, start);
+}
+
+static struct part
+keep_value(struct wire_note *n, const struct calls_header *h)
+{
+    size_t at = n->texts.n;
+    calls_mask_header(&n->mask, h, &n->texts);
+    return since(n, at);
+}
+
+static void
+keep_head(struct wire_note *n, const struct wire_asked *a)
+{
+    struct part names[CALLS_HEADERS_MAX], values[CALLS_HEADERS_MAX];
+    struct calls_line *l = &n->head;
+    size_t count = a->header_count < CALLS_HEADERS_MAX ? a->header_count
+                                                       : CALLS_HEADERS_MAX;
+    for (size_t i = 0; i < count; i++)
+        calls_mask_learn(&n->mask, &a->headers[i]);
+    calls_mask_learn_url(&n->mask, a->url);
+    struct part upstream = keep_text(n, view_of(a->upstream));
+    struct part target = keep_target(n, a->target);
+    struct part method = keep_text(n, a->method), url = keep_url(n, a->url);
+    for (size_t i = 0; i < count; i++) {
+        names[i] = keep_text(n, a->headers[i].name);
+        values[i] = keep_value(n, &a->headers[i]);
+    }
+    l->upstream = part_of(n, upstream);
+    l->target = part_of(n, target);
+    l->method = part_of(n, method);
+    l->url = part_of(n, url);
+    l->http_minor = a->http_minor;
+    for (size_t i = 0; i < count; i++)
+        n->headers[i] = (struct calls_header){ part_of(n, names[i]),
+                                               part_of(n, values[i]) };
+    l->headers = n->headers;
+    l->header_count = count;
+}
+
+/* -- who asks -- */
+
+static const struct {
+    const char *begins, *agent; /* of User-Agent */
+} agents[] = {
+    { "claude-cli/", "claude" },  { "claude-code/", "claude" },
+    { "codex_cli_rs/", "codex" }, { "codex_exec/", "codex" },
+    { "codex-tui/", "codex" },    { "GeminiCLI/", "gemini" },
+    { "opencode/", "opencode" },
+};
+
+static void
+look_at_agent(struct wire_note *n, const struct wire_asked *a)
+{
+    struct wire_record *r = n->record;
+    for (size_t i = 0; i < a->header_count && !r->agent.n; i++) {
+        const struct calls_header *h = &a->headers[i];
+        if (h->name.n != 10 ||
+            strncasecmp((const char *)h->name.p, "user-agent", 10) != 0)
+            continue;
+        for (size_t k = 0; k < sizeof(agents) / sizeof(agents[0]); k++) {
+            struct view begins = view_of(agents[k].begins);
+            if (h->value.n >= begins.n && !memcmp(h->value.p, begins.p, begins.n))
+                buf_puts(&r->agent, agents[k].agent);
+        }
+    }
+}
+
+struct wire_note *
+wire_note_new(struct wire_record *r, const struct wire_asked *asked)
+{
+    struct wire_note *n = r ? calloc(1, sizeof(*n)) : NULL;
+    if (!n)
+        return NULL;
+    n->record = r;
+    n->number = ++r->calls;
+    n->mask.redact = r->opt.redact;
+    n->api = calls_talk_api(asked->method, asked->url);
+    n->has_turns = r->opt.has_turns && n->api != TURN_API_AUTO;
+    n->head = calls_line(CALLS_REQUEST, n->number, record_now_ns(r));
+    n->head.has_turns = n->has_turns;
+    if (r->opt.control && r->opt.control->has_anchors)
+        n->head.anchor_byte = wire_control_anchor(r->opt.control);
+    keep_head(n, asked);
+    look_at_agent(n, asked);
+    n->next = r->first;
+    if (n->next)
+        n->next->before = n;
+    r->first = n;
+    return n;
+}
+
+static void
+write_head(struct wire_note *n)
+{
+    if (n->is_head_written)
+        return;
+    n->is_head_written = true;
+    record_put(n->record, &n->head);
+}
+
+/* -- the body -- */
+
+static struct record_asked *
+find_asked(struct wire_record *r, uint64_t hash)
+{
+    for (size_t i = 1; i <= RECORD_ASKED; i++) {
+        struct record_asked *a = &r->asked[(r->asked_at - i) % RECORD_ASKED];
+        if (a->call && a->hash == hash)
+            return a;
+    }
+    return NULL;
+}
+
+/* The same was asked before, and had failed. */
+static void
+look_for_retry(struct wire_note *n, struct view body)
+{
+    struct wire_record *r = n->record;
+    uint64_t hash = turn_hash(body) ^ turn_hash(n->head.url);
+    struct record_asked *before = find_asked(r, hash);
+    if (before && before->has_failed)
+        n->head.retry_of = before->call;
+    n->asked = &r->asked[r->asked_at++ % RECORD_ASKED];
+    *n->asked = (struct record_asked){ hash, n->number, false };
+}
+
+/* A turn_event_fn. */
+static int
+tell_asked(void *ctx, const struct turn_event *e)
+{
+    struct wire_note *n = ctx;
+    record_tell(n, e, n->head.ts_ns, n->head.anchor_byte);
+    return 0;
+}
+
+void
+wire_note_body(struct wire_note *n, struct view body)
+{
+    if (!n || n->is_head_written)
+        return;
+    struct wire_record *r = n->record;
+    struct calls_line l = calls_line(CALLS_REQUEST_BODY, n->number, record_now_ns(r));
+    AUTO(buf) kind = { 0 };
+    look_for_retry(n, body);
+    write_head(n);
+    buf_clear(&r->masked);
+    calls_mask_body(&n->mask, body, &r->masked);
+    struct view masked = { r->masked.p, r->masked.n };
+    buf_append(&kind, n->head.target.p, n->head.target.n);
+    buf_append(&kind, n->head.url.p, n->head.url.n);
+    if (body.n) {
+        if (calls_bases_tell(r->bases, &l, (struct view){ kind.p, kind.n }, masked,
+                             &r->ops) < 0)
+            l.base = 0, l.bytes = masked;
+        l.is_last = true;
+        l.size_bytes = body.n;
+        record_put(r, &l);
+    }
+    (void)calls_talk_request(r->talk, n->api, masked, tell_asked, n);
+    record_write(r);
+    if (r->masked.cap > (4 << 20))
+        buf_release(&r->masked);
+}
+
+/* How much of it ends with a whole character. */
+static size_t
+whole_characters(struct view v)
+{
+    size_t i = v.n;
+    while (i && v.n - i < 3 && (v.p[i - 1] & 0xc0) == 0x80)
+        i--;
+    uint8_t lead = i ? v.p[i - 1] : 0;
+    size_t wanted = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 0;
+    return i > 1 && v.n - (i - 1) < wanted ? i - 1 : v.n;
+}
+
+size_t
+note_put_piece(struct wire_note *n, const struct calls_line *as, struct buf *ready,
+               bool is_last)
+{
+    struct view all = { ready->p, ready->n };
+    struct calls_line l = *as;
+    l.ts_ns = record_now_ns(n->record);
+    l.anchor_byte = record_late_anchor(n->record);
+    l.bytes = (struct view){ ready->p, is_last ? all.n : whole_characters(all) };
+    l.is_last = is_last;
+    record_put(n->record, &l);
+    return l.bytes.n;
+}
+
+void
+note_drop(struct buf *ready, size_t n)
+{
+    ready->n -= n;
+    if (ready->n)
+        memmove(ready->p, ready->p + n, ready->n);
+}
+
+void
+wire_note_body_piece(struct wire_note *n, struct view piece, bool is_last)
+{
+    if (!n)
+        return;
+    write_head(n);
+    n->sent_bytes += piece.n;
+    (void)calls_mask_feed(&n->mask, &n->sent, piece, &n->sent_piece);
+    if (is_last)
+        (void)calls_mask_flush(&n->mask, &n->sent, &n->sent_piece);
+    struct calls_line l = calls_line(CALLS_REQUEST_BODY, n->number, 0);
+    l.size_bytes = n->sent_bytes;
+    if (is_last || n->sent_piece.n >= RECORD_PIECE)
+        note_drop(&n->sent_piece, note_put_piece(n, &l, &n->sent_piece, is_last));
+    record_write(n->record);
+}
+
+/* -- the end -- */
+
+static void
+release(struct wire_note *n)
+{
+    struct wire_record *r = n->record;
+    if (n->before)
+        n->before->next = n->next;
+    else
+        r->first = n->next;
+    if (n->next)
+        n->next->before = n->before;
+    note_release_reply(n);
+    calls_mask_release(&n->mask);
+    calls_mask_stream_release(&n->sent);
+    buf_release(&n->sent_piece);
+    buf_release(&n->texts);
+    free(n);
+}
+
+static uint64_t
+between(uint64_t from_ns, uint64_t to_ns)
+{
+    return to_ns ? (to_ns > from_ns ? to_ns - from_ns : 0) : CALLS_NONE;
+}
+
+static void
+put_end(struct wire_note *n, enum calls_status status, struct view error, uint64_t sent,
+        uint64_t received)
+{
+    struct calls_line l = calls_line(CALLS_END, n->number, n->ends_ns);
+    l.anchor_byte = record_late_anchor(n->record);
+    l.end = status;
+    l.error = error;
+    l.sent = sent;
+    l.received = received;
+    l.first_byte_ns = between(n->head.ts_ns, n->reply_ns);
+    l.first_token_ns = between(n->head.ts_ns, n->token_ns);
+    l.duration_ns = between(n->head.ts_ns, n->ends_ns);
+    if (n->answer) {
+        struct turn_reply_facts f = calls_answer_facts(n->answer);
+        l.model = f.model;
+        l.stop = f.stop;
+        l.usage = f.usage;
+    }
+    record_put(n->record, &l);
+}
+
+void
+wire_note_end(struct wire_note *n, enum calls_status status, const char *error,
+              uint64_t sent, uint64_t received)
+{
+    AUTO(buf) why = { 0 };
+    if (!n)
+        return;
+    struct wire_record *r = n->record;
+    write_head(n);
+    wire_note_data_end(n);
+    n->ends_ns = record_now_ns(r);
+    calls_mask_body(&n->mask, view_of(error), &why);
+    if (!why.n && n->damage)
+        buf_puts(&why, n->damage);
+    struct view text = { why.p, why.n };
+    note_conclude(n, status == CALLS_OK ? (struct view){ 0 } : text);
+    put_end(n, status, text, sent, received);
+    if (n->asked && n->asked->call == n->number)
+        n->asked->has_failed = status != CALLS_OK || n->status >= 400;
+    record_write(r);
+    release(n);
+}
