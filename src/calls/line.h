@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "turn/event.h"
 
-#define CALLS_FILE "wire.jsonl" /* beside the recording: session_sibling_path() */
 #define CALLS_NONE UINT64_MAX
 
 enum calls_type {

@@ -16,12 +16,14 @@
 
 #include "base/file.h"
 #include "cli/ending.h"
+#include "cli/entire.h"
 #include "cli/interrupted.h"
 #include "cli/option.h"
 #include "cli/record.h"
 #include "cli/session.h"
 #include "cli/upkeep.h"
 #include "cli/viewing.h"
+#include "cli/wired.h"
 #include "host/host.h"
 #include "library/find.h"
 #include "pty/child.h"
@@ -34,6 +36,8 @@
 struct args {
     const char *out_file, *points, *name, *role, *task, *parent, *ipc;
     uint64_t quality, block_ms, cols, rows, auto_snapshot;
+    uint64_t entire; /* CLI_ENTIRE_… */
+    struct cli_wired wired;
     int view, sync, upkeep, on_interrupted;
     struct cli_viewing viewing;
     bool is_forced, allows_self, keeps_input, is_redacting, is_detachable, is_background,
@@ -103,7 +107,8 @@ check_args(const struct args *a, int count, char **argv, struct err *err)
         return err_set(err, ERR_USAGE,
                        "--force is for --out-file and "
                        "--out-branch-points");
-    return cli_check_story(a->name, a->role, a->task, err);
+    int r = cli_wired_check(&a->wired, err);
+    return r < 0 ? r : cli_check_story(a->name, a->role, a->task, err);
 }
 
 /* An environment may outlive its session: that of a tmux server, say. */
@@ -172,7 +177,8 @@ static bool
 is_of_out_file(struct record *rec, const char *path)
 {
     static const char *const siblings[] = { SESSION_META, SESSION_SNAPSHOTS,
-                                            SESSION_INSTRUCTIONS };
+                                            SESSION_INSTRUCTIONS, SESSION_WIRE,
+                                            SESSION_TURNS };
     const char *out = buf_str(&rec->out_file);
     bool is_one = !strcmp(path, out);
     for (size_t i = 0; i < sizeof(siblings) / sizeof(siblings[0]); i++) {
@@ -460,6 +466,11 @@ prepare(struct record *rec, char **argv, struct err *err)
     h->keeps_input = a->keeps_input;
     h->is_redacting = a->is_redacting;
     h->allows_self = a->allows_self;
+    h->is_wired = a->wired.is_on;
+    h->upstream = a->wired.upstream;
+    h->ca_file = a->wired.ca_file;
+    h->is_entire = a->wired.is_on && h->cwd && !a->out_file &&
+                   cli_entire(rec->self, a->entire, h->cwd);
     h->has_client = !a->is_background;
     h->is_detachable = a->is_detachable || a->is_background;
     return 0;
@@ -601,7 +612,8 @@ record_typed(const struct cli_command *self, const struct cli_record_more *more,
                          .sync = (int)d->sync,
                          .viewing.deliver = CLI_DELIVER_UNSAID,
                          .on_interrupted = CLI_INTERRUPTED_UNSAID,
-                         .auto_snapshot = AUTO_OFF };
+                         .auto_snapshot = AUTO_OFF,
+                         .entire = CLI_ENTIRE_AUTO };
     int count, r = cli_parse(self, argc, argv, &args, &count, err);
     if (!r)
         r = check_args(&args, count, argv, err);
@@ -682,6 +694,8 @@ static const struct cli_option options[] = {
       "[SECONDS|quiet|off]",
       "keep the files first, and whenever they have changed and rest (quiet: 2 s)", 1,
       REST_MAX_S },
+    CLI_WIRED_OPTIONS(struct args),
+    CLI_ENTIRE_OPTION(struct args, entire),
     { "sync", 0, CLI_CHOICE, offsetof(struct args, sync), "none|interval|block|always",
       "when to wait for the disk (interval: each second)", 0, 0 },
     { "detach", 0, CLI_FLAG, offsetof(struct args, is_detachable), NULL,
@@ -710,7 +724,8 @@ const struct cli_command cli_record = {
     "[--block-ms N] [--cols N] [--rows N] "
     "[--view auto|on|off] [--prefix KEY] [--deliver ask|yes|no] [--input] [--redact] "
     "[--ipc auto|uds|tcp:HOST:PORT|off] "
-    "[--allow-self] [--auto-snapshot [SECONDS|quiet|off]] [--sync "
+    "[--allow-self] [--auto-snapshot [SECONDS|quiet|off]] " CLI_WIRED_SYNOPSIS
+    "[--entire [on|off|auto]] [--sync "
     "none|interval|block|always] "
     "[--detach] [--background] [--name NAME] [--role ROLE] [--task TEXT] "
     "[--parent SESSION] [--on-interrupted ask|resume|fresh|note] [--upkeep auto|off] "

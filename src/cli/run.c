@@ -17,6 +17,7 @@
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/upkeep.h"
+#include "cli/wired.h"
 #include "journal/iteration.h"
 #include "library/find.h"
 #include "pty/tty.h"
@@ -27,6 +28,7 @@ struct args {
     uint64_t iterations; /* 0: not given */
     uint64_t flush_ms;
     uint64_t entire; /* CLI_ENTIRE_… */
+    struct cli_wired wired;
     struct cli_list context_files;
     int agent, upkeep, on_interrupted;
     bool is_silent, is_json, is_verbose, is_quiet;
@@ -58,7 +60,8 @@ check_args(const struct args *a, int count, char **argv, struct err *err)
         return err_set(err, ERR_USAGE, "--until needs --iterations: how often at most");
     if (a->is_silent && a->is_json)
         return err_set(err, ERR_USAGE, "--no-echo and --json do not go together");
-    return cli_check_story(a->name, a->role, a->task, err);
+    int r = cli_wired_check(&a->wired, err);
+    return r < 0 ? r : cli_check_story(a->name, a->role, a->task, err);
 }
 
 static int
@@ -195,6 +198,9 @@ run_with(struct told *t, const char *home, char **argv, struct err *err)
         .is_verbose = a->is_verbose,
         .is_coloured = cli_output_has_colours(),
         .is_indexed = a->upkeep != CLI_UPKEEP_OFF,
+        .is_wired = a->wired.is_on,
+        .upstream = a->wired.upstream,
+        .ca_file = a->wired.ca_file,
         .lineage = t->more->lineage,
         .script = t->more->script,
         .say = say,
@@ -307,6 +313,7 @@ static const struct cli_option options[] = {
       "the project's folder, in which it runs (the current one)", 0, 0 },
     { "flush-ms", 0, CLI_NUMBER, offsetof(struct args, flush_ms), "N",
       "pieces of a message wait so long for more (100)", 1, FLUSH_MS_MAX },
+    CLI_WIRED_OPTIONS(struct args),
     CLI_ENTIRE_OPTION(struct args, entire),
     { "no-echo", 0, CLI_FLAG, offsetof(struct args, is_silent), NULL,
       "show nothing of what it says", 0, 0 },
@@ -326,7 +333,8 @@ const struct cli_command cli_run = {
     "run",
     "[--name NAME] [--role ROLE] [--task TEXT] [--parent SESSION] [--iterations N] "
     "[--until TEXT] [--agent auto|claude|codex|gemini|opencode|text] "
-    "[--context-file PATH]… [--dir DIR] [--flush-ms N] [--entire [on|off|auto]] "
+    "[--context-file PATH]… [--dir DIR] [--flush-ms N] " CLI_WIRED_SYNOPSIS
+    "[--entire [on|off|auto]] "
     "[--no-echo] "
     "[--json] [--on-interrupted ask|resume|fresh|note] [--upkeep auto|off] [-v] [-q] -- "
     "CMD "

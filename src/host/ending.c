@@ -90,18 +90,26 @@ on_drained(uv_timer_t *timer)
 }
 
 void
-host_say_trouble(struct host *h, const char *text)
+host_say(struct host *h, const char *text)
 {
     AUTO(buf) line = { 0 };
     host_log(h, "%s", text);
-    snprintf(h->trouble, sizeof(h->trouble), "%s", text);
     buf_printf(&line, "%s%s", text, h->has_exited ? "" : "; the command goes on");
-    /* Once: what comes later is in the log, and in what is said at the end. */
-    if (!h->has_told_trouble)
-        host_broadcast(h, &(struct ipc_message){ .selector = IPC_TROUBLE,
-                                                 .bytes = { line.p, line.n } });
-    h->has_told_trouble = true;
+    host_broadcast(
+        h, &(struct ipc_message){ .selector = IPC_TROUBLE, .bytes = { line.p, line.n } });
     host_show(h, (struct view){ 0 }, 0);
+}
+
+void
+host_say_trouble(struct host *h, const char *text)
+{
+    snprintf(h->trouble, sizeof(h->trouble), "%s", text);
+    /* Once: what comes later is in the log, and in what is said at the end. */
+    if (h->has_told_trouble)
+        host_log(h, "%s", text);
+    else
+        host_say(h, text);
+    h->has_told_trouble = true;
 }
 
 void
@@ -256,6 +264,8 @@ host_try_finish(struct host *h)
         uv_timer_start(&h->drain_timer, on_drained, DRAIN_QUIET_MS, 0);
         return;
     }
+    if (host_wire_holds(h))
+        return;
     finish(h);
     uv_poll_stop(&h->pty_poll);
     h->pty_events = 0;

@@ -13,6 +13,8 @@ put_ours(struct host *h)
     AUTO(buf) path = { 0 };
     const struct door *door = &h->doors[1];
     session_environment_put(&h->env_text, SESSION_ENV_ID, h->opt->id);
+    if (h->has_tap)
+        buf_append(&h->env_text, h->tap.variables.p, h->tap.variables.n);
     if (door->fd < 0)
         return;
     if (door->is_tcp)

@@ -12,7 +12,8 @@
 #include "tape/remove.h"
 
 static const char *const siblings[] = { "meta.json", SESSION_SNAPSHOTS,
-                                        SESSION_INSTRUCTIONS };
+                                        SESSION_INSTRUCTIONS, SESSION_WIRE,
+                                        SESSION_TURNS };
 
 enum { SIBLINGS = sizeof(siblings) / sizeof(siblings[0]) };
 

@@ -74,7 +74,8 @@ leave_terminal(struct host *h)
         dup2(null, fd);
     int keep[] = { h->link->fd,       h->tty_fd,         h->child.master_fd,
                    h->child.gate_fd,  h->child.errno_fd, h->slave_fd,
-                   h->folder.lock_fd, h->doors[0].fd,    h->doors[1].fd };
+                   h->folder.lock_fd, h->doors[0].fd,    h->doors[1].fd,
+                   h->tap.listen_fd,  h->tap.fd };
     keep_only(keep, sizeof(keep) / sizeof(keep[0]));
     h->user_umask = umask(0077);
 }
@@ -192,6 +193,8 @@ make_place(struct host *h, struct err *err)
         return r;
     r = host_doors_open(h, err);
     if (!r)
+        host_wire_open(h);
+    if (!r)
         r = host_make_environment(h, err);
     if (!r)
         r = pty_child_fork(&h->child, o->argv, h->envp, o->termios, o->cols, o->rows,
@@ -269,6 +272,7 @@ run(const struct host_options *opt, int link_fd)
         return 1;
     int r = start(&h, &err, &status);
     if (r < 0) {
+        host_wire_cancel(&h);
         fail(&h, r, status, &err);
         return 1;
     }

@@ -43,8 +43,11 @@ struct host_options {
     enum host_ipc ipc_kind;
     struct ipc_address ipc; /* HOST_IPC_TCP's */
     bool allows_self;       /* programs inside may use ctl.sock */
-    uint64_t rest_s;        /* automatic snapshots, when files have not changed for so
-                               many seconds; 0: none */
+    bool is_wired;          /* what it asks of model APIs is recorded, by a proxy */
+    bool is_entire;         /* … and told in .entire/ of cwd */
+    const char *upstream, *ca_file; /* … of the proxy (tap/tap.h); NULL: as it is */
+    uint64_t rest_s; /* automatic snapshots, when files have not changed for so
+                        many seconds; 0: none */
 
     bool has_client;     /* false: nobody is attached */
     bool is_detachable;  /* goes on when its client hangs up */

@@ -15,6 +15,7 @@
  *   requests.c     what clients ask for
  *   notes.c        snapshots and instructions
  *   auto.c         automatic snapshots: whoever takes them is started
+ *   wire.c         the proxy before model APIs: started, asked, waited for
  *   ending.c       how a session ends, and what is said of it
  *   points.c       its branch points, made at the end
  *   program.c      this program once more, as another command
@@ -34,6 +35,7 @@
 #include "session/folder.h"
 #include "session/lines.h"
 #include "session/meta.h"
+#include "tap/tap.h"
 
 enum {
     HOST_SIGNALS = 5,
@@ -141,6 +143,17 @@ struct host {
 
     /* auto.c */
     pid_t taker_pid; /* 0: none */
+
+    /* wire.c */
+    struct tap_options tap_opt;
+    struct tap tap;
+    bool has_tap, is_tap_watched, is_tap_closing, is_tap_dismissed, is_tap_over;
+    bool has_told_wire;
+    char tap_trouble[sizeof(((struct err *)0)->text)];
+    uv_poll_t tap_poll;
+    uv_timer_t tap_timer;
+    struct session_usage used;
+    struct buf used_names;
 
     /* ending.c */
     uv_timer_t grace_timer, drain_timer, leave_timer;
@@ -269,6 +282,8 @@ void host_lose_link(struct host *h);
 int host_notes_init(struct host *h, struct err *err);
 void host_notes_finish(struct host *h);
 void host_take_snapshot(struct host *h, struct conn *c, const struct ipc_message *m);
+/* So much has come from the PTY, with all that its writers have written by now. */
+uint64_t host_anchor(struct host *h);
 void host_tell_anchor(struct host *h, struct conn *c, const struct ipc_message *m);
 void host_take_instruction(struct host *h, struct conn *c, const struct ipc_message *m);
 /* The disk has synced: sends the replies that waited for it. */
@@ -290,6 +305,20 @@ void host_note_said(struct host *h, struct conn *c, const struct ipc_message *m)
 /* The recording is closed: it is told where that was, and left alone. */
 void host_dismiss_taker(struct host *h);
 
+/* -- wire.c -- */
+
+/* Before the command is forked: what its environment says of it is in h->tap. */
+void host_wire_open(struct host *h);
+/* There will be no session. */
+void host_wire_cancel(struct host *h);
+/* The loop is there. */
+void host_wire_begin(struct host *h);
+/* The session ends: it is told. True: it has to write yet; host_try_finish() is called
+ * when it has. */
+bool host_wire_holds(struct host *h);
+/* SIGCHLD */
+void host_wire_reap(struct host *h);
+
 /* -- ending.c -- */
 
 /* A signal or a hang-up asks for the end. */
@@ -301,6 +330,8 @@ void host_try_finish(struct host *h);
 /* Tells of new trouble with the disk. */
 void host_tell_trouble(struct host *h);
 void host_say_trouble(struct host *h, const char *text);
+/* To everybody, and into the log. */
+void host_say(struct host *h, const char *text);
 /* Nothing is left to do: everyone is told of the end. */
 void host_conclude(struct host *h);
 /* All is over: leaves the loop when nobody has anything to read any more. */

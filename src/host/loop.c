@@ -192,6 +192,7 @@ on_signal(uv_signal_t *signal, int signo)
     host_reap_points(h);
     host_reap_index(h);
     host_reap_taker(h);
+    host_wire_reap(h);
     host_loop_update(h);
 }
 
@@ -220,11 +221,11 @@ listen_to_all(struct host *h)
 static void
 init_timers(struct host *h)
 {
-    uv_timer_t *timers[] = { &h->tape_timer,  &h->rest_timer,  &h->input_timer,
-                             &h->door_timer,  &h->talk_timer,  &h->watch_timer,
-                             &h->skip_timer,  &h->care_timer,  &h->mirror_timer,
-                             &h->grace_timer, &h->drain_timer, &h->leave_timer,
-                             &h->points_timer };
+    uv_timer_t *timers[] = { &h->tape_timer,   &h->rest_timer,  &h->input_timer,
+                             &h->door_timer,   &h->talk_timer,  &h->watch_timer,
+                             &h->skip_timer,   &h->care_timer,  &h->mirror_timer,
+                             &h->grace_timer,  &h->drain_timer, &h->leave_timer,
+                             &h->points_timer, &h->tap_timer };
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
         uv_timer_init(&h->loop, timers[i]);
         timers[i]->data = h;
@@ -264,6 +265,7 @@ host_loop_run(struct host *h)
         sigaddset(&set, stop_signals[i]);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
     host_start_taker(h);
+    host_wire_begin(h);
     host_reap(h); /* it may have ended before we listened */
     host_keep_mirror(h);
     host_loop_update(h);

@@ -104,8 +104,8 @@ host_pay_in_doubt(struct host *h)
 
 /* Every byte that the caller wrote before it asked is read now: a PTY that says that it
  * is empty has handed over all. */
-static uint64_t
-anchor(struct host *h)
+uint64_t
+host_anchor(struct host *h)
 {
     host_drain(h, ANCHOR_TURNS);
     return recorder_seen_off(&h->recorder);
@@ -163,7 +163,7 @@ static void
 place_snapshot(struct host *h, const struct conn *c, uint64_t *ret_off,
                uint64_t *ret_ts_ns)
 {
-    *ret_off = c->has_anchor ? c->anchor_off : anchor(h);
+    *ret_off = c->has_anchor ? c->anchor_off : host_anchor(h);
     *ret_ts_ns = c->has_anchor ? c->anchor_ts_ns : recorder_now_ns(&h->recorder);
 }
 
@@ -204,7 +204,7 @@ void
 host_tell_anchor(struct host *h, struct conn *c, const struct ipc_message *m)
 {
     (void)m;
-    c->anchor_off = anchor(h);
+    c->anchor_off = host_anchor(h);
     c->anchor_ts_ns = recorder_now_ns(&h->recorder);
     c->has_anchor = true;
     host_reply(h, c,
@@ -233,7 +233,7 @@ static bool
 place(struct host *h, struct conn *c, const struct ipc_message *m, uint64_t *ret)
 {
     AUTO(buf) why = { 0 };
-    uint64_t now_off = anchor(h), snapshot_off;
+    uint64_t now_off = host_anchor(h), snapshot_off;
     *ret = m->field[0] == IPC_NONE ? now_off : m->field[0];
     if (m->field[1] != IPC_NONE && !find_anchor(h, m->field[1], &snapshot_off))
         buf_printf(&why, "no snapshot %llu", (unsigned long long)m->field[1]);

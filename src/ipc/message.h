@@ -43,7 +43,7 @@ enum ipc_request {
                        with its NUL */
     IPC_WARN = 100, /* text for the user */
     IPC_USED = 101, /* u64 each of enum turn_usage's fields and of the calls, IPC_NONE:
-                       not known; the model */
+                       not known; the model, NUL, the agent */
 };
 
 /* To a client. */

@@ -16,10 +16,12 @@
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/upkeep.h"
+#include "cli/wired.h"
 #include "ipc/socket.h"
 #include "net/net.h"
 #include "redact/own.h"
 #include "session/home.h"
+#include "session/lines.h"
 #include "wire/cassette.h"
 #include "wire/session.h"
 
@@ -46,9 +48,9 @@ check_args(const struct cli_proxy_args *a, int count, struct err *err)
         return err_set(err, ERR_USAGE,
                        "--replay asks no upstream: it does not go with "
                        "--upstream or --upstream-ca");
-    if (a->ca_file && access(a->ca_file, R_OK) < 0)
-        return err_sys(err, "--upstream-ca: cannot read '%s'", a->ca_file);
-    return cli_check_name(a->session, err);
+    const struct cli_wired wired = { !a->replay, a->upstream, a->ca_file };
+    int r = cli_wired_check(&wired, err);
+    return r < 0 ? r : cli_check_name(a->session, err);
 }
 
 /* -- where it serves -- */
@@ -145,7 +147,7 @@ open_cassette(struct proxy *p, struct err *err)
     struct library_found found = { 0 };
     int r = cli_find(p->self, &found, p->args->replay, err);
     if (!r)
-        r = session_sibling_path(buf_str(&found.tape_path), CALLS_FILE, &path);
+        r = session_sibling_path(buf_str(&found.tape_path), SESSION_WIRE, &path);
     library_found_release(&found);
     if (!r)
         r = redact_own_open(&p->redact, NULL, err);
@@ -188,6 +190,13 @@ conclude(struct proxy *p, const struct wire_result *done, struct err *err)
     return 0;
 }
 
+static struct wire_record *
+give_record(void *ctx)
+{
+    const struct proxy *p = ctx;
+    return p->session.record;
+}
+
 static void
 tick(void *ctx)
 {
@@ -216,7 +225,7 @@ serve(struct proxy *p, struct err *err)
         .listen_fd = p->listen_fd,
         .upstreams = &p->upstreams,
         .ca_file = p->args->ca_file,
-        .record = p->session.record,
+        .open_record = give_record,
         .cassette = p->cassette,
         .is_original_pace = p->args->timing == CLI_TIMING_ORIGINAL,
         .tick = tick,

@@ -18,7 +18,9 @@
 #include "journal/git_branch.h"
 #include "net/net.h"
 #include "redact/own.h"
+#include "session/folder.h"
 #include "session/id.h"
+#include "session/lines.h"
 #include "wire/proxy.h"
 
 enum { CONTROL_FD = STDIN_FILENO, LISTEN_FD = 3 };
@@ -34,6 +36,8 @@ struct within {
     struct journal_entire *entire;
     struct wire_record *record;
     struct buf branch;
+    struct clock clock;
+    bool has_turns;
     bool has_ended; /* the session, as it should */
 };
 
@@ -94,14 +98,17 @@ tell_used(struct within *w)
 {
     struct wire_record_facts f = wire_record_facts(w->record);
     struct turn_usage u = turn_totals_usage(f.totals);
-    const char *model = f.model ? f.model : "";
+    AUTO(buf) names = { .ceiling = 4096 };
+    buf_puts(&names, f.model ? f.model : "");
+    buf_append(&names, "", 1);
+    buf_puts(&names, f.agent ? f.agent : "");
     wire_control_tell(&w->control,
                       &(struct ipc_message){
                           .selector = IPC_USED,
                           .field = { u.input_tokens, u.output_tokens,
                                      u.cache_creation_tokens, u.cache_read_tokens,
                                      f.totals->is_known ? f.totals->calls : IPC_NONE },
-                          .bytes = { (const uint8_t *)model, strnlen(model, 1024) } });
+                          .bytes = { names.p, names.n } });
 }
 
 /* What the recorder tells. */
@@ -109,15 +116,17 @@ static void
 take(void *ctx, const struct ipc_message *m)
 {
     struct within *w = ctx;
+    if (m->selector == IPC_TURNS)
+        w->has_turns = m->field[0];
     if (m->selector == IPC_TURNS && w->record)
-        wire_record_set_turns(w->record, m->field[0]);
+        wire_record_set_turns(w->record, w->has_turns);
     w->has_ended |= m->selector == IPC_ENDED;
 }
 
 /* -- the record -- */
 
 static int
-open_entire(struct within *w, const struct clock *clock, struct err *err)
+open_entire(struct within *w, struct err *err)
 {
     const struct journal_entire_options opt = {
         .root = w->words[CWD],
@@ -125,7 +134,7 @@ open_entire(struct within *w, const struct clock *clock, struct err *err)
         .version = AHR_VERSION,
         .cwd = w->words[CWD],
         .git_branch = buf_str(&w->branch),
-        .start_ns = clock->real_ns,
+        .start_ns = w->clock.real_ns,
     };
     if (!has_flag(w, 'e'))
         return 0;
@@ -134,7 +143,7 @@ open_entire(struct within *w, const struct clock *clock, struct err *err)
 }
 
 static int
-open_record(struct within *w, const struct clock *clock, struct err *err)
+open_record(struct within *w, struct err *err)
 {
     AUTO(buf) branch = { 0 };
     int r = redact_own_open(&w->redact, NULL, err);
@@ -143,15 +152,15 @@ open_record(struct within *w, const struct clock *clock, struct err *err)
     if (*w->words[CWD])
         journal_git_branch(w->words[CWD], &branch);
     (void)redact_text(w->redact, branch.p, branch.n, &w->branch);
-    r = open_entire(w, clock, err);
+    r = open_entire(w, err);
     const struct wire_record_options opt = {
         .tape_path = w->words[TAPE],
         .session = w->words[ID],
-        .clock = *clock,
+        .clock = w->clock,
         .redact = w->redact,
         .control = &w->control,
         .entire = w->entire,
-        .has_turns = has_flag(w, 't'),
+        .has_turns = w->has_turns,
         .say = say,
         .ctx = w,
     };
@@ -159,27 +168,38 @@ open_record(struct within *w, const struct clock *clock, struct err *err)
 }
 
 /* That nothing can be recorded is no reason not to forward. */
-static void
-try_record(struct within *w, const struct clock *clock)
+static struct wire_record *
+give_record(void *ctx)
 {
+    struct within *w = ctx;
     AUTO(buf) text = { 0 };
     struct err err;
-    if (has_flag(w, 'b') || !open_record(w, clock, &err))
-        return;
+    if (w->record || has_flag(w, 'b') || !open_record(w, &err))
+        return w->record;
     buf_printf(&text, "%s; what goes over the wire is not recorded", err.text);
     say(w, buf_str(&text));
+    return NULL;
+}
+
+/* Is there something of one that was killed? */
+static bool
+has_left(const struct within *w)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    return session_sibling_path(w->words[TAPE], SESSION_WIRE, &path) == 0 &&
+           access(buf_str(&path), F_OK) == 0;
 }
 
 /* -- serving -- */
 
 static int
-open_all(struct within *w, struct clock *clock, struct err *err)
+open_all(struct within *w, struct err *err)
 {
     const char *told = w->words[UPSTREAM];
     struct view real = { (const uint8_t *)w->words[REAL_NS], strlen(w->words[REAL_NS]) };
     struct view boot = { (const uint8_t *)w->words[BOOT_NS], strlen(w->words[BOOT_NS]) };
-    if (num_parse(real, INT64_MAX, &clock->real_ns) ||
-        num_parse(boot, INT64_MAX, &clock->boot_ns) || !session_id_is(w->words[ID]) ||
+    if (num_parse(real, INT64_MAX, &w->clock.real_ns) ||
+        num_parse(boot, INT64_MAX, &w->clock.boot_ns) || !session_id_is(w->words[ID]) ||
         !calls_key_is(w->words[KEY]))
         return err_set(err, ERR_USAGE, "this is for recorders to start, not for you");
     return calls_upstreams_init(&w->upstreams, environ, *told ? told : NULL,
@@ -189,12 +209,10 @@ open_all(struct within *w, struct clock *clock, struct err *err)
 static int
 serve(struct within *w, struct err *err)
 {
-    struct clock clock;
     struct wire_result done;
-    int r = open_all(w, &clock, err);
+    int r = open_all(w, err);
     if (r < 0)
         return r;
-    try_record(w, &clock);
     r = tell_ready(w);
     if (r < 0)
         return err_code(err, r, "cannot serve");
@@ -202,12 +220,13 @@ serve(struct within *w, struct err *err)
         .listen_fd = LISTEN_FD,
         .upstreams = &w->upstreams,
         .ca_file = *w->words[CA_FILE] ? w->words[CA_FILE] : NULL,
-        .record = w->record,
+        .open_record = give_record,
         .control = &w->control,
+        .ctx = w,
     };
     r = wire_run(&opt, &done, err);
     /* A recorder that has vanished leaves its session to whoever recovers it. */
-    if (w->record && w->has_ended) {
+    if (w->has_ended && (w->record || (has_left(w) && give_record(w)))) {
         wire_record_finish(w->record, true);
         tell_used(w);
     }
@@ -241,6 +260,7 @@ run(const struct cli_command *self, int argc, char **argv, struct err *err)
     prctl(PR_SET_NAME, "ahr-wire");
     (void)fcntl(CONTROL_FD, F_SETFL, O_NONBLOCK | fcntl(CONTROL_FD, F_GETFL));
     wire_control_init(&w.control, CONTROL_FD, has_flag(&w, 'a'));
+    w.has_turns = has_flag(&w, 't');
     w.control.take = take;
     w.control.ctx = &w;
     int r = serve(&w, err);

@@ -136,6 +136,28 @@ run_facts_see(struct run_keep *k, const struct turn_event *e)
     }
 }
 
+void
+run_facts_learn(struct run_keep *k, const struct session_usage *used, struct view model)
+{
+    struct run_facts *f = &k->facts;
+    f->wire = *used;
+    f->has_wire = used->calls != UINT64_MAX;
+    if (!f->model.n)
+        set(k, &f->model, model);
+    f->is_changed = true;
+}
+
+static struct session_usage
+usage_of(const struct run_facts *f)
+{
+    struct turn_usage u = turn_totals_usage(&f->totals);
+    if (!f->totals.is_known && f->has_wire)
+        return f->wire;
+    return (struct session_usage){ u.input_tokens, u.output_tokens,
+                                   u.cache_creation_tokens, u.cache_read_tokens,
+                                   f->totals.calls };
+}
+
 static const char *
 or_none(struct buf *b)
 {
@@ -149,6 +171,7 @@ write_project(struct run_keep *k, bool is_last, struct err *err)
     const struct run_options *o = k->opt;
     AUTO(buf) path = { 0 };
     struct view artifacts = { 0 };
+    struct session_usage u = usage_of(f);
     journal_project_path(&k->project, "metadata.json", &path);
     if (k->artifacts)
         artifacts = journal_artifacts_list(k->artifacts);
@@ -178,8 +201,9 @@ write_project(struct run_keep *k, bool is_last, struct err *err)
         .command_start = journal_process_start(f->command_pid),
         .exit_code = f->exit_code,
         .iterations = f->iterations,
-        .usage = turn_totals_usage(&f->totals),
-        .calls = f->totals.calls,
+        .usage = { u.input_tokens, u.output_tokens, u.cache_creation_tokens,
+                   u.cache_read_tokens },
+        .calls = u.calls,
     };
     return journal_metadata_write(buf_str(&path), &m, is_last, err);
 }
@@ -189,10 +213,7 @@ write_library(struct run_keep *k, bool is_last, struct err *err)
 {
     struct run_facts *f = &k->facts;
     const struct run_options *o = k->opt;
-    struct turn_usage u = turn_totals_usage(&f->totals);
-    struct session_usage usage = { u.input_tokens, u.output_tokens,
-                                   u.cache_creation_tokens, u.cache_read_tokens,
-                                   f->totals.calls };
+    struct session_usage usage = usage_of(f);
     struct session_meta m = {
         .id = k->id,
         .status = f->status,
@@ -220,7 +241,7 @@ write_library(struct run_keep *k, bool is_last, struct err *err)
         .agent_session_id = or_none(&f->agent_session_id),
         .model = or_none(&f->model),
         .project = k->has_project ? k->project.dir : NULL,
-        .usage = f->totals.is_known ? &usage : NULL,
+        .usage = f->totals.is_known || f->has_wire ? &usage : NULL,
         .iterations = f->iterations,
         .entire = run_entire_fact(k),
     };

@@ -32,6 +32,8 @@ struct run_facts {
     const char *agent; /* NULL: not known */
     struct buf agent_session_id, model;
     struct turn_totals totals;
+    struct session_usage wire; /* by the proxy, where the command tells none … */
+    bool has_wire;             /* … and it is known */
     struct buf cmd, task, cwd, branch;     /* the words of cmd, each with its NUL */
     struct buf role, parent_name, context; /* the files, as the words */
     const char **cmd_list, **context_list;
@@ -124,6 +126,9 @@ int run_facts_init(struct run_keep *k, struct err *err);
 void run_facts_release(struct run_facts *f);
 /* What an event tells of the agent. */
 void run_facts_see(struct run_keep *k, const struct turn_event *e);
+/* What the proxy has counted: it holds where the command's own stream tells nothing. */
+void run_facts_learn(struct run_keep *k, const struct session_usage *used,
+                     struct view model);
 /* Both files; is_last: synced. */
 void run_facts_write(struct run_keep *k, bool is_last);
 

@@ -207,6 +207,7 @@ void
 run_loop_update(struct run *r)
 {
     go_on(r);
+    run_wire_look(r);
     bool reads = run_input_wants_read(&r->input);
     bool writes = run_input_wants_write(&r->input);
     bool has_out = r->has_out && !r->out.is_gone;

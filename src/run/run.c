@@ -59,16 +59,20 @@ open_all(struct run *r, struct err *err)
         pty_output_open(&r->out, STDOUT_FILENO);
     r->has_out = r->opt->is_echoed;
     e = run_flow_init(&r->flow, &r->keep, r->has_out ? &r->out : NULL, err);
+    if (e < 0)
+        return e;
+    open_input(r);
+    run_wire_open(r);
+    e = run_environment_make(r, err);
     if (!e)
-        e = run_environment_make(r, err);
-    if (!e)
-        open_input(r);
+        run_wire_begin(r);
     return e;
 }
 
 static void
 close_all(struct run *r)
 {
+    run_wire_finish(r);
     run_input_release(&r->input);
     run_loop_close(r);
     if (r->has_out)
@@ -145,6 +149,7 @@ run_session(const struct run_options *opt, struct run_result *ret, struct err *e
     while (run_iteration(r))
         continue;
     run_loop_run(r); /* what is not shown yet */
+    run_wire_finish(r);
     r->keep.facts.ended_at_ns = run_keep_now_ns(&r->keep);
     run_visit_close(r);
     run_keep_finish(&r->keep);

@@ -57,7 +57,9 @@ struct run_options {
     unsigned flush_ms;
     uint16_t cols, rows; /* of the tape */
     bool is_echoed, is_json, is_verbose, is_coloured;
-    bool is_indexed;                 /* `ahr index` is started at the end */
+    bool is_indexed; /* `ahr index` is started at the end */
+    bool is_wired;   /* what it asks of model APIs is recorded, by a proxy (tap/tap.h) */
+    const char *upstream, *ca_file;  /* … of that; NULL: as it is */
     bool is_entire;                  /* the conversation also goes to .entire/ of root */
     const struct run_script *script; /* NULL: none */
     const char *own_rules; /* compiled, of redact_open(); NULL: at their default place */

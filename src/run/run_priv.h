@@ -10,6 +10,7 @@
  *   visit.c        what those who come to ctl.sock ask for
  *   replay_priv.h  what the command is sent before our own input
  *   environment.c  what the command's environment says of the run
+ *   wire.c         the proxy before model APIs
  *   flow_priv.h    what becomes of what the command says
  *   keep_priv.h    where it is kept
  */
@@ -25,9 +26,20 @@
 #include "run/pipes_priv.h"
 #include "run/replay_priv.h"
 #include "run/watch_priv.h"
+#include "tap/tap.h"
 #include "turn/prompt.h"
 
 enum { RUN_SIGNALS = 6 };
+
+struct run_wire {
+    struct tap_options opt;
+    struct tap tap;
+    bool is_open, is_watched, is_closing;
+    bool is_told;  /* the command's own stream tells the conversation */
+    bool has_told; /* trouble: it is said once */
+    uv_poll_t poll;
+    uv_timer_t timer;
+};
 
 struct run {
     const struct run_options *opt;
@@ -68,6 +80,8 @@ struct run {
     unsigned stop_step;
     uint64_t stop_at_ns; /* monotonic: of the latest signal */
     uint64_t stop_taken; /* bytes that were shown until then */
+
+    struct run_wire wire;
 
     /* visit.c */
     struct run_door *door;
@@ -111,6 +125,16 @@ void run_suspend(struct run *r);
 
 void run_visit_open(struct run *r);
 void run_visit_close(struct run *r);
+
+/* -- wire.c -- */
+
+/* Before the environment is made, and behind the prompt. */
+void run_wire_open(struct run *r);
+void run_wire_begin(struct run *r);
+/* Something has come: does the command's own stream tell the conversation? */
+void run_wire_look(struct run *r);
+/* All has ended: it writes what it has to, and is gone. */
+void run_wire_finish(struct run *r);
 
 /* -- environment.c -- */
 

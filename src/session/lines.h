@@ -17,7 +17,8 @@
 
 #define SESSION_SNAPSHOTS    "snapshots.jsonl"
 #define SESSION_INSTRUCTIONS "instructions.jsonl"
-#define SESSION_TURNS        "turns.jsonl" /* of a run: library/turns.h */
+#define SESSION_TURNS        "turns.jsonl" /* of a conversation: library/turns.h */
+#define SESSION_WIRE         "wire.jsonl"  /* of calls of a model's API: calls/read.h */
 
 /* Appends {"id","ts_ns","label","kind","anchor_byte"} and a newline. */
 void session_snapshot_line(struct buf *out, uint64_t id, uint64_t ts_ns,

@@ -152,7 +152,7 @@ make_note(struct wire *w, const struct wire_head *head, const struct gate_pass *
         .headers = head->headers,
         .header_count = head->header_count,
     };
-    return wire_note_new(w->opt->record, &asked);
+    return wire_note_new(w->record, &asked);
 }
 
 int

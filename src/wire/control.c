@@ -54,7 +54,7 @@ static bool
 send_frame(struct wire_control *c, const struct ipc_message *m)
 {
     AUTO(buf) frame = { 0 };
-    return c->fd >= 0 && ipc_message_put(&frame, m, IPC_TO_HOST) == 0 &&
+    return ipc_message_put(&frame, m, IPC_TO_HOST) == 0 &&
            send(c->fd, frame.p, frame.n, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)frame.n;
 }
 
@@ -67,14 +67,14 @@ wire_control_tell(struct wire_control *c, const struct ipc_message *m)
 static void
 ask(struct wire_control *c)
 {
-    if (c->has_anchors && !c->is_asked)
+    if (c->has_anchors && !c->is_asked && !c->is_over)
         c->is_asked = send_frame(c, &(struct ipc_message){ .selector = IPC_ANCHOR });
 }
 
 static void
 wait_for_answer(struct wire_control *c, uint64_t due_ns)
 {
-    while (c->is_asked && c->fd >= 0) {
+    while (c->is_asked && !c->is_over) {
         struct pollfd p = { .fd = c->fd, .events = POLLIN };
         uint64_t left_ms = clock_left_ms(due_ns, clock_mono_ns());
         c->is_slow = left_ms == 0;

@@ -16,7 +16,8 @@
 #include "ipc/inbox.h"
 
 struct wire_control {
-    int fd;           /* non-blocking, borrowed; -1: it is gone */
+    int fd;           /* non-blocking, borrowed */
+    bool is_over;     /* it says nothing any more, but may listen */
     bool has_anchors; /* there is a terminal */
     uint64_t byte;    /* as it was said last; IPC_NONE: never */
     uint64_t at_ns;   /* … then; monotonic */
@@ -34,7 +35,7 @@ void wire_control_release(struct wire_control *c);
 uint64_t wire_control_anchor(struct wire_control *c);
 /* As it is known. */
 uint64_t wire_control_late_anchor(struct wire_control *c);
-/* It has said something. False: it is gone. */
+/* It has said something. False: it never will again. */
 bool wire_control_hear(struct wire_control *c);
 /* Tells it; what it does not take at once is lost. */
 void wire_control_tell(struct wire_control *c, const struct ipc_message *m);

@@ -40,6 +40,15 @@ on_retry(uv_timer_t *timer)
     watch_door(timer->data);
 }
 
+/* Whoever never comes needs no record. */
+static void
+open_record(struct wire *w)
+{
+    if (!w->has_asked && w->opt->open_record)
+        w->record = w->opt->open_record(w->opt->ctx);
+    w->has_asked = true;
+}
+
 static void
 on_door(uv_poll_t *poll, int status, int events)
 {
@@ -50,6 +59,7 @@ on_door(uv_poll_t *poll, int status, int events)
         fd = ipc_accept(w->opt->listen_fd);
         if (fd < 0)
             break;
+        open_record(w);
         conn_new(w, fd);
     }
     if (fd < 0 && ipc_is_out_of_room(fd)) {
@@ -73,8 +83,8 @@ on_tick(uv_timer_t *timer)
     }
     if (!w->is_ending)
         watch_door(w);
-    if (w->opt->record)
-        wire_record_tick(w->opt->record);
+    if (w->record)
+        wire_record_tick(w->record);
     if (w->opt->tick)
         w->opt->tick(w->opt->ctx);
 }

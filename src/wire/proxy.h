@@ -20,14 +20,15 @@ struct cassette;
 struct wire_options {
     int listen_fd; /* listening, non-blocking */
     const struct calls_upstreams *upstreams;
-    const char *ca_file;          /* NULL: the system's certificates */
-    struct wire_record *record;   /* NULL: nothing is recorded */
+    const char *ca_file; /* NULL: the system's certificates */
+    /* The record, asked for with the first client; NULL: nothing is recorded. */
+    struct wire_record *(*open_record)(void *ctx);
     struct wire_control *control; /* NULL: nobody has started us */
     struct cassette *cassette;    /* answers in place of the upstreams; NULL: these do */
     bool is_original_pace;        /* … as fast as they did */
     /* Each second, and when there was something to write: facts may have changed. */
     void (*tick)(void *ctx);
-    void *ctx;
+    void *ctx; /* of both */
 };
 
 enum wire_end { WIRE_SIGNAL, WIRE_LEFT };

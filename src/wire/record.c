@@ -161,7 +161,7 @@ open_all(struct wire_record *r, struct err *err)
     AUTO(buf) turns = { .ceiling = PATH_MAX };
     r->wire_batch.ceiling = r->turns_batch.ceiling = BATCH_MAX;
     r->masked.ceiling = r->ops.ceiling = BATCH_MAX;
-    int e = open_lines(&r->wire, r->opt.tape_path, CALLS_FILE, &wire);
+    int e = open_lines(&r->wire, r->opt.tape_path, SESSION_WIRE, &wire);
     if (!e)
         e = open_lines(&r->turns, r->opt.tape_path, SESSION_TURNS, &turns);
     if (!e)

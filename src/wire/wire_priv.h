@@ -42,6 +42,8 @@ struct wire {
     uv_prepare_t due_prepare;
     uint16_t port;
     struct fetches *fetches;
+    struct wire_record *record; /* NULL: nothing is recorded, or nobody came yet */
+    bool has_asked;             /* … for it */
     struct conn *conns;
     size_t conn_count;
     struct call *due; /* whose requests are to be recorded, when the loop comes round */
