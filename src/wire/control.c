@@ -43,11 +43,10 @@ wire_control_hear(struct wire_control *c)
 {
     struct ipc_message m;
     int r = 1;
-    while (c->fd >= 0 && (r = ipc_inbox_next(&c->in, c->fd, IPC_TO_CLIENT, &m)) > 0)
+    while (!c->is_over && (r = ipc_inbox_next(&c->in, c->fd, IPC_TO_CLIENT, &m)) > 0)
         take(c, &m);
-    if (r < 0)
-        c->fd = -1;
-    return c->fd >= 0;
+    c->is_over |= r < 0;
+    return !c->is_over;
 }
 
 static bool
