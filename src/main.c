@@ -9,15 +9,15 @@
 #include "cli/commands.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_record,  &cli_run,           &cli_attach,      &cli_watch,   &cli_send,
-    &cli_stop,    &cli_instruct,      &cli_snapshot,    &cli_fs,      &cli_list,
-    &cli_show,    &cli_log,           &cli_search,      &cli_usage,   &cli_diff,
-    &cli_view,    &cli_replay,        &cli_render,      &cli_cat,     &cli_export,
-    &cli_branch,  &cli_branch_points, &cli_resume,      &cli_fork,    &cli_artifact,
-    &cli_import,  &cli_rename,        &cli_delete,      &cli_archive, &cli_clean_up,
-    &cli_proxy,   &cli_redact,        &cli_encrypt,     &cli_decrypt, &cli_pack,
-    &cli_recover, &cli_index,         &cli_reindex,     &cli_verify,  &cli_doctor,
-    &cli_mirror,  &cli_branch_tell,   &cli_resume_type, NULL,
+    &cli_record,   &cli_run,      &cli_attach,        &cli_watch,       &cli_send,
+    &cli_stop,     &cli_instruct, &cli_snapshot,      &cli_fs,          &cli_list,
+    &cli_show,     &cli_log,      &cli_search,        &cli_usage,       &cli_wire,
+    &cli_diff,     &cli_view,     &cli_replay,        &cli_render,      &cli_cat,
+    &cli_export,   &cli_branch,   &cli_branch_points, &cli_resume,      &cli_fork,
+    &cli_artifact, &cli_import,   &cli_rename,        &cli_delete,      &cli_archive,
+    &cli_clean_up, &cli_proxy,    &cli_redact,        &cli_encrypt,     &cli_decrypt,
+    &cli_pack,     &cli_recover,  &cli_index,         &cli_reindex,     &cli_verify,
+    &cli_doctor,   &cli_mirror,   &cli_branch_tell,   &cli_resume_type, NULL,
 };
 
 const struct cli_commands cli_all = {

@@ -109,7 +109,7 @@ choose_old(void *ctx, const struct library_session *s)
     uint64_t last_ns = f->ended_at_ns > f->started_at_ns ? f->ended_at_ns
                                                          : f->started_at_ns;
     bool is_old = f->ended_at_ns && last_ns < w->before_ns;
-    bool is_run = f->kind && !strcmp(f->kind, "stream");
+    bool is_run = f->kind && (!strcmp(f->kind, "stream") || !strcmp(f->kind, "wire"));
     if (s->place != LIBRARY_SESSIONS || !is_run || !is_old)
         return 1;
     int r = choose(w, f->id, f->name);

@@ -41,7 +41,7 @@ extern const struct cli_command cli_archive, cli_artifact, cli_attach, cli_branc
     cli_index, cli_instruct, cli_list, cli_log, cli_mirror, cli_pack, cli_proxy,
     cli_record, cli_recover, cli_redact, cli_reindex, cli_rename, cli_render, cli_replay,
     cli_resume, cli_resume_type, cli_run, cli_search, cli_send, cli_show, cli_snapshot,
-    cli_stop, cli_usage, cli_verify, cli_view, cli_watch;
+    cli_stop, cli_usage, cli_verify, cli_view, cli_watch, cli_wire;
 /* Below cli_artifact. */
 extern const struct cli_command cli_artifact_add, cli_artifact_list;
 /* Below cli_fs. */

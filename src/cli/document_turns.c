@@ -29,14 +29,25 @@ is_events(const struct document *d)
     return !strcmp(d->doc->format, "events");
 }
 
+/* Of a terminal whose model's API was recorded, too, documents are what it showed. */
+static bool
+has_terminal(const struct document *d)
+{
+    const char *kind = d->told.kind;
+    return !kind || !strcmp(kind, "terminal");
+}
+
 /* Is it to be made of turns, may it, and must it? */
 static bool
 wants_turns(const struct document *d)
 {
     const struct cli_document *doc = d->doc;
-    bool can = is_events(d) || is_transcript(d) || play_talk_find(doc->format);
-    if (doc->to_byte || !can || doc->what == CLI_WHAT_TERMINAL)
+    bool has_own = is_events(d) || is_transcript(d);
+    if (doc->to_byte || doc->what == CLI_WHAT_TERMINAL ||
+        !(has_own || play_talk_find(doc->format)))
         return false;
+    if (doc->what == CLI_WHAT_ANY && has_terminal(d) && !doc->first_turn)
+        return has_own;
     return doc->what != CLI_WHAT_LINES || is_events(d);
 }
 

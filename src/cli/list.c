@@ -113,12 +113,14 @@ put_run(struct listing *l, const struct store_session *f)
     const uint64_t all[] = { f->input_tokens, f->output_tokens, f->cache_creation_tokens,
                              f->cache_read_tokens };
     bool is_run = f->kind && !strcmp(f->kind, "stream");
+    bool is_wire = f->kind && !strcmp(f->kind, "wire");
     uint64_t sum = 0;
     bool is_known = false;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (all[i] != UINT64_MAX)
             sum += all[i], is_known = true;
-    cli_table_put(&l->table, f->agent ? f->agent : is_run ? "run" : NULL, 0);
+    const char *who = is_run ? "run" : is_wire ? "proxy" : NULL;
+    cli_table_put(&l->table, f->agent ? f->agent : who, 0);
     buf_clear(&l->cell);
     if (is_known)
         cli_count(&l->cell, sum, NULL);

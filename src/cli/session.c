@@ -91,15 +91,21 @@ cli_say_history(const struct cli_command *c, const struct library_found *f)
     AUTO(session_told) told = { 0 };
     struct err ignored;
     struct buf meta_path = f->meta_path;
-    bool is_one = meta_path.n &&
-                  !session_meta_tell(buf_str(&meta_path), &told, &ignored) && told.kind &&
-                  told.agent && !strcmp(told.kind, "import");
-    if (is_one)
+    bool is_told = meta_path.n &&
+                   !session_meta_tell(buf_str(&meta_path), &told, &ignored) && told.kind;
+    bool is_history = is_told && told.agent && !strcmp(told.kind, "import");
+    bool is_wire = is_told && !strcmp(told.kind, "wire");
+    if (is_history)
         cli_say(c,
                 "session %s was imported from what %s keeps, and has no terminal: 'ahr "
                 "export %s' has its conversation",
                 f->id, told.agent, f->id);
-    return is_one;
+    if (is_wire)
+        cli_say(c,
+                "session %s was recorded by 'ahr proxy', and has no terminal: 'ahr wire "
+                "%s' has its calls, 'ahr export %s' its conversation",
+                f->id, f->id, f->id);
+    return is_history || is_wire;
 }
 
 int

@@ -27,8 +27,8 @@ int cli_session_choice(const struct cli_command *c, const char *option, int coun
 const char *cli_called(const char *what, const char *id);
 /* Is it a run (ahr run), which has no terminal? */
 bool cli_is_run(const struct library_found *f);
-/* One made of an agent's history has no terminal either, and nothing to show for one:
- * says where its conversation is. True: it is one. */
+/* One made of an agent's history, or by the proxy, has no terminal either, and nothing to
+ * show for one: says where its conversation is. True: it is one. */
 bool cli_say_history(const struct cli_command *c, const struct library_found *f);
 /* ERR_BUSY while it is being recorded. */
 int cli_check_ended(const char *home, const struct library_found *f, const char *what,

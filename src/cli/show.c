@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/json_in.h"
 #include "base/num.h"
+#include "calls/read.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -19,6 +20,7 @@
 #include "play/title.h"
 #include "session/folder.h"
 #include "session/home.h"
+#include "session/lines.h"
 #include "session/meta.h"
 #include "snap/list.h"
 
@@ -231,12 +233,21 @@ is_run(const struct shown *s)
     return s->session->facts.kind && !strcmp(s->session->facts.kind, "stream");
 }
 
-/* Of an agent's own: there is no terminal to look at. */
+/* Of an agent's own, or of the proxy: there is no terminal to look at. */
 static bool
-is_history(const struct shown *s)
+is_talk(const struct shown *s)
 {
     const struct store_session *f = &s->session->facts;
-    return f->kind && !strcmp(f->kind, "import") && f->agent;
+    return f->kind &&
+           ((!strcmp(f->kind, "import") && f->agent) || !strcmp(f->kind, "wire"));
+}
+
+static bool
+has_wire(const struct shown *s)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    return s->tape_path && session_sibling_path(s->tape_path, SESSION_WIRE, &path) == 0 &&
+           calls_exist(buf_str(&path));
 }
 
 static bool
@@ -276,12 +287,15 @@ put_hints(struct shown *s)
     }
     if (!is_held && !s->session->lost_pid && s->session->place == LIBRARY_LIVE)
         buf_printf(&s->out, "ahr recover %s\n", id);
-    if (!is_held && !strcmp(s->session->facts.status ? s->session->facts.status : "",
-                            session_status_name(SESSION_INTERRUPTED)))
+    const char *status = s->session->facts.status ? s->session->facts.status : "";
+    if (!is_held && !is_talk(s) &&
+        !strcmp(status, session_status_name(SESSION_INTERRUPTED)))
         buf_printf(&s->out, "ahr resume %s\n", id);
     if (is_run(s))
         buf_printf(&s->out, "ahr log %s\n", id);
-    if (is_history(s))
+    if (has_wire(s))
+        buf_printf(&s->out, "ahr wire %s\n", id);
+    if (is_talk(s))
         buf_printf(&s->out, "ahr usage %s\nahr export %s -o session.html\n", id, id);
     else if (is_held && is_run(s))
         buf_printf(&s->out, "ahr watch %s\nahr send %s TEXT\nahr stop %s\n", id, id, id);

@@ -21,9 +21,10 @@ static const uint64_t HELD_WAITS_NS = UINT64_C(2000000000);
 typedef bool (*wanted_fn)(const char *name);
 
 static bool
-is_turns(const char *name)
+is_journal(const char *name)
 {
-    return !strcmp(name, "session." SESSION_TURNS);
+    return !strcmp(name, "session." SESSION_TURNS) ||
+           !strcmp(name, "session." SESSION_WIRE);
 }
 
 static bool
@@ -214,7 +215,7 @@ take_below(struct archive *a, int dir_fd, const char *dir, const char *name,
 void
 archive_session(struct archive *a, int dir_fd, const char *dir)
 {
-    take_folder(a, dir_fd, dir, is_turns);
+    take_folder(a, dir_fd, dir, is_journal);
 }
 
 void

@@ -15,6 +15,7 @@
 #include "library/events.h"
 #include "library/fill_priv.h"
 #include "library/mask_priv.h"
+#include "play/turns.h"
 #include "session/folder.h"
 #include "session/hold.h"
 #include "session/lines.h"
@@ -34,11 +35,12 @@ is_history(const struct store_session *row)
     return row->kind && !strcmp(row->kind, "import") && row->agent;
 }
 
-/* Its events are beside its recording. */
+/* Its events are what there is of it. */
 static bool
-is_run(const struct store_session *row)
+is_talk(const struct store_session *row)
 {
-    return row->kind && (!strcmp(row->kind, "stream") || is_history(row));
+    return row->kind && (!strcmp(row->kind, "stream") || !strcmp(row->kind, "wire") ||
+                         is_history(row));
 }
 
 struct known {
@@ -47,6 +49,7 @@ struct known {
     struct play_events events; /* all, wherever they stand */
     struct buf tape_path;
     bool has_tape;
+    bool has_turns; /* its events are beside its recording */
     bool is_damaged;
 };
 
@@ -117,6 +120,15 @@ join_events(struct known *k, struct err *err)
     return 0;
 }
 
+/* A terminal's, if its model's API was recorded. */
+static bool
+has_turns(struct known *k)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    return session_sibling_path(buf_str(&k->tape_path), SESSION_TURNS, &path) == 0 &&
+           play_turns_exist(buf_str(&path));
+}
+
 static int
 learn(struct known *k, const char *home, const char *id, struct redact *redact,
       const struct tape_progress *progress, struct err *err)
@@ -127,6 +139,8 @@ learn(struct known *k, const char *home, const char *id, struct redact *redact,
         r = mask_facts(&k->session, redact, err);
     if (!r && buf_printf(&k->tape_path, "%s/sessions/%s/session.ahr", home, id) < 0)
         r = err_code(err, k->tape_path.failed, "cannot look into session '%s'", id);
+    if (!r)
+        k->has_turns = is_talk(&k->session.facts) || has_turns(k);
     if (!r)
         r = load(k, progress, err);
     return r < 0 ? r : join_events(k, err);
@@ -165,7 +179,7 @@ put_text(struct store *s, int64_t key, struct known *k, struct redact *redact,
     AUTO(fill) f = { 0 };
     int r = fill_begin(&f, s, key, redact, err);
     f.is_history = is_history(&k->session.facts);
-    if (!r && is_run(&k->session.facts))
+    if (!r && k->has_turns)
         r = put_run(&f, k, err);
     else if (!r)
         r = put_lines(&f, k, buf_str(&k->tape_path));
@@ -192,7 +206,7 @@ put(struct store *s, struct known *k, struct redact *redact, struct library_inde
     row->is_damaged = ret->is_damaged = k->is_damaged;
     row->lines = ret->lines;
     row->text_bytes = ret->text_bytes;
-    if (is_run(row))
+    if (k->has_turns)
         row->turns = ret->turns;
     return r < 0 ? r : store_session_put(s, row, &key, err);
 }

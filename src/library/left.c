@@ -296,7 +296,8 @@ look_at_meta(struct search *s, const char *place, const char *id)
     AUTO(session_told) told = { 0 };
     if (buf_printf(&path, "%s/%s/%s/session." SESSION_META, s->home, place, id) < 0 ||
         session_meta_tell(buf_str(&path), &told, NULL) < 0 || !told.cwd ||
-        strcmp(told.cwd, s->folder) != 0 || (told.kind && !strcmp(told.kind, "stream")))
+        strcmp(told.cwd, s->folder) != 0 ||
+        (told.kind && (!strcmp(told.kind, "stream") || !strcmp(told.kind, "wire"))))
         return;
     bool is_cut = !strcmp(place, "live")
                       ? !session_folder_is_held(s->home, id)

@@ -83,9 +83,10 @@ static void
 note_left(const struct session_folder *f)
 {
     AUTO(session_told) told = { 0 };
-    if (session_meta_tell(f->meta_path, &told, NULL) == 0 && told.cwd && told.status &&
-        !strcmp(told.status, "interrupted") &&
-        !(told.kind && !strcmp(told.kind, "stream")))
+    bool is_told = session_meta_tell(f->meta_path, &told, NULL) == 0 && told.cwd;
+    bool is_other = told.kind &&
+                    (!strcmp(told.kind, "stream") || !strcmp(told.kind, "wire"));
+    if (is_told && told.status && !strcmp(told.status, "interrupted") && !is_other)
         library_left_note(f->home, f->id, told.cwd);
 }
 
@@ -114,7 +115,7 @@ put_away(struct session_folder *f, enum outcome what, bool is_ours, struct err *
 static enum outcome
 beside(const struct session_folder *f, enum outcome what)
 {
-    if (what == NOTHING && recover_has_turns(f))
+    if (what == NOTHING && (recover_has_turns(f) || recover_has_wire(f)))
         return SEALED; /* events, of which nothing was shown yet */
     return what == RUIN && library_has_talk(f->dir) ? TALK : what;
 }
@@ -141,6 +142,9 @@ recover(struct session_folder *f, bool is_dry_run, const struct tape_progress *p
     ret->damages += what == TALK;
     if (is_dry_run)
         return (int)what;
+    struct err why;
+    if (is_ours && recover_wire(f, &why) < 0 && !ret_project->why.code)
+        ret_project->why = why;
     r = f->is_outside ? 0 : recover_run(f, ret_project, err);
     if (r < 0)
         return r;

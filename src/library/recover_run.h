@@ -21,6 +21,14 @@ int recover_run(const struct session_folder *f, struct library_project *ret,
 /* The meta at meta_path learns what the events in the folder `dir` tell. */
 int recover_learn(const char *dir, const char *meta_path, struct err *err);
 
+/* -- recover_wire.c -- */
+
+/* Has a proxy recorded calls there? */
+bool recover_has_wire(const struct session_folder *f);
+/* Calls that were cut off get their end, and what was said in them goes to the events.
+ * The folder is ours. */
+int recover_wire(const struct session_folder *f, struct err *err);
+
 /* -- recover_entire.c -- */
 
 /* The transcript in the .entire/ of the project of `p`, if there is one; turns_path: its

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* recover_wire.c -- the calls that a proxy which was killed has left. */
+#include <limits.h>
+
+#include "calls/complete.h"
+#include "calls/read.h"
+#include "library/recover_run.h"
+#include "session/lines.h"
+#include "session/meta.h"
+
+bool
+recover_has_wire(const struct session_folder *f)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    return session_sibling_path(f->tape_path, SESSION_WIRE, &path) == 0 &&
+           calls_exist(buf_str(&path));
+}
+
+int
+recover_wire(const struct session_folder *f, struct err *err)
+{
+    AUTO(buf) wire = { .ceiling = PATH_MAX };
+    AUTO(buf) turns = { .ceiling = PATH_MAX };
+    AUTO(session_told) told = { 0 };
+    struct calls_completed done;
+    int r = session_sibling_path(f->tape_path, SESSION_WIRE, &wire);
+    if (!r)
+        r = session_sibling_path(f->tape_path, SESSION_TURNS, &turns);
+    if (r < 0)
+        return err_code(err, r, "cannot look for what went over the wire");
+    if (!calls_exist(buf_str(&wire)))
+        return 0;
+    (void)session_meta_tell(f->meta_path, &told, NULL);
+    const struct calls_complete_options opt = {
+        .wire_path = buf_str(&wire),
+        .turns_path = buf_str(&turns),
+        .session = f->id,
+        .start_ns = told.started_at_ns,
+    };
+    return calls_complete(&opt, &done, err);
+}
