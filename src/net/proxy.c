@@ -221,7 +221,10 @@ serve(struct proxy *p, struct err *err)
         r = p->args->replay ? open_cassette(p, err) : open_session(p, &opt, err);
     if (!r)
         r = tell_env(p, err);
+    const struct wire_place place = { p->session.folder.dir, p->session.id,
+                                      p->session.clock };
     const struct wire_options wire = {
+        .place = p->has_session ? &place : NULL,
         .listen_fd = p->listen_fd,
         .upstreams = &p->upstreams,
         .ca_file = p->args->ca_file,

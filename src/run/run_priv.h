@@ -19,8 +19,8 @@
 
 #include <uv.h>
 
+#include "door/door.h"
 #include "run/child_priv.h"
-#include "run/door_priv.h"
 #include "run/flow_priv.h"
 #include "run/input_priv.h"
 #include "run/pipes_priv.h"
@@ -84,7 +84,7 @@ struct run {
     struct run_wire wire;
 
     /* visit.c */
-    struct run_door *door;
+    struct door *door;
     struct session_lines instructions;
     uint64_t instruction_count;
 };

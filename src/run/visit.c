@@ -99,12 +99,12 @@ on_anchor(void *ctx, struct ipc_message *ret)
 void
 run_visit_open(struct run *r)
 {
-    struct run_door_calls calls = { .on_input = on_input,
-                                    .on_stop = on_stop,
-                                    .on_instruct = on_instruct,
-                                    .on_status = on_status,
-                                    .on_anchor = on_anchor,
-                                    .ctx = r };
+    struct door_calls calls = { .on_input = on_input,
+                                .on_stop = on_stop,
+                                .on_instruct = on_instruct,
+                                .on_status = on_status,
+                                .on_anchor = on_anchor,
+                                .ctx = r };
     AUTO(buf) path = { 0 };
     struct err err;
     r->instructions.fd = -1;
@@ -112,8 +112,7 @@ run_visit_open(struct run *r)
         return;
     if (!session_sibling_path(r->keep.folder.tape_path, SESSION_INSTRUCTIONS, &path))
         (void)session_lines_init(&r->instructions, buf_str(&path));
-    if (run_door_open(&r->door, &r->loop, r->keep.folder.dir, r->keep.id, &calls, &err) <
-        0) {
+    if (door_open(&r->door, &r->loop, r->keep.folder.dir, r->keep.id, &calls, &err) < 0) {
         AUTO(buf) text = { 0 };
         buf_printf(&text, "%s; 'ahr send' and 'ahr stop' will not reach this run",
                    err.text);
@@ -124,7 +123,7 @@ run_visit_open(struct run *r)
 void
 run_visit_close(struct run *r)
 {
-    run_door_close(r->door);
+    door_close(r->door);
     r->door = NULL;
     if (r->instructions.path)
         session_lines_release(&r->instructions);

@@ -122,8 +122,8 @@ close_handle(uv_handle_t *handle, void *ctx)
         uv_close(handle, NULL);
 }
 
-static void
-begin_end(struct wire *w, enum wire_end end, int signo)
+void
+wire_stop(struct wire *w, enum wire_end end, int signo)
 {
     if (w->is_ending)
         return;
@@ -135,7 +135,7 @@ begin_end(struct wire *w, enum wire_end end, int signo)
 static void
 on_signal(uv_signal_t *signal, int signo)
 {
-    begin_end(signal->data, WIRE_SIGNAL, signo);
+    wire_stop(signal->data, WIRE_SIGNAL, signo);
 }
 
 static void
@@ -144,7 +144,7 @@ on_control(uv_poll_t *poll, int status, int events)
     struct wire *w = poll->data;
     (void)status, (void)events;
     if (!wire_control_hear(w->opt->control))
-        begin_end(w, WIRE_LEFT, 0);
+        wire_stop(w, WIRE_LEFT, 0);
 }
 
 /* Calls that go on are broken off; then what libcurl and the loop have goes. */
@@ -160,6 +160,7 @@ end(struct wire *w)
         conn_drop(c);
     }
     fetches_free(w->fetches);
+    wire_visit_close(w);
     uv_walk(&w->loop, close_handle, NULL);
     uv_run(&w->loop, UV_RUN_DEFAULT);
     uv_loop_close(&w->loop);
@@ -232,6 +233,8 @@ open_all(struct wire *w, struct err *err)
     uv_check_start(&w->due_check, on_check);
     uv_prepare_start(&w->due_prepare, on_prepare);
     int r = listen_to_all(w);
+    if (!r && wire_visit_open(w, err) < 0)
+        return err->code;
     return r ? err_code(err, r, "cannot set up the proxy's loop")
              : fetches_new(&w->fetches, &w->loop, w->opt->ca_file, err);
 }

@@ -16,6 +16,12 @@
 
 struct cassette;
 
+/* A session of the proxy's own: who wants to stop it comes there. */
+struct wire_place {
+    const char *dir, *id; /* live/<id> */
+    struct clock clock;
+};
+
 /* All borrowed. */
 struct wire_options {
     int listen_fd; /* listening, non-blocking */
@@ -23,9 +29,10 @@ struct wire_options {
     const char *ca_file; /* NULL: the system's certificates */
     /* The record, asked for with the first client; NULL: nothing is recorded. */
     struct wire_record *(*open_record)(void *ctx);
-    struct wire_control *control; /* NULL: nobody has started us */
-    struct cassette *cassette;    /* answers in place of the upstreams; NULL: these do */
-    bool is_original_pace;        /* … as fast as they did */
+    struct wire_control *control;   /* NULL: nobody has started us */
+    const struct wire_place *place; /* NULL: none */
+    struct cassette *cassette; /* answers in place of the upstreams; NULL: these do */
+    bool is_original_pace;     /* … as fast as they did */
     /* Each second, and when there was something to write: facts may have changed. */
     void (*tick)(void *ctx);
     void *ctx; /* of both */

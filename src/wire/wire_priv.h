@@ -5,6 +5,7 @@
  *   proxy.c    the loop: what is listened to, time, signals, the end
  *   conn.c     a client's connection: requests in, bytes out, and how much waits
  *   gate.c     who may ask for what
+ *   visit.c    those who come to the session's ctl.sock
  *   call.c     a request on its way to an upstream, and the reply on its way back
  *   reply.c    a reply as the client is sent it
  *   fetch.h    the upstreams' end
@@ -17,6 +18,7 @@
 #include <uv.h>
 
 #include "base/queue.h"
+#include "door/door.h"
 #include "wire/cassette.h"
 #include "wire/chunks.h"
 #include "wire/fetch.h"
@@ -41,6 +43,7 @@ struct wire {
     uv_check_t due_check;
     uv_prepare_t due_prepare;
     uint16_t port;
+    struct door *visitors;
     struct fetches *fetches;
     struct wire_record *record; /* NULL: nothing is recorded, or nobody came yet */
     bool has_asked;             /* … for it */
@@ -50,6 +53,16 @@ struct wire {
     bool is_ending;
     struct wire_result result;
 };
+
+/* -- proxy.c -- */
+
+/* The loop is left. */
+void wire_stop(struct wire *w, enum wire_end end, int signo);
+
+/* -- visit.c -- */
+
+int wire_visit_open(struct wire *w, struct err *err);
+void wire_visit_close(struct wire *w);
 
 /* -- conn.c -- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run_door_test.c -- ctl.sock of a run, as `ahr send`, `ahr stop` and strangers find it.
+/* door_test.c -- ctl.sock of a run, as `ahr send`, `ahr stop` and strangers find it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -21,8 +21,8 @@
 #include "base/file.h"
 #include "client/ask.h"
 #include "client/typing.h"
+#include "door/door.h"
 #include "ipc/socket.h"
-#include "run/door_priv.h"
 
 enum { PATIENCE_MS = 20000 };
 
@@ -31,7 +31,7 @@ static const char id[] = "20260102-030405-abcd";
 /* A run is a process of its own, as whoever comes to it is none of its children. */
 struct run {
     uv_loop_t loop;
-    struct run_door *door;
+    struct door *door;
     uv_timer_t timer;
     struct buf typed;
 };
@@ -53,7 +53,7 @@ static void
 hang_up(uv_timer_t *timer)
 {
     struct run *run = timer->data;
-    run_door_close(run->door);
+    door_close(run->door);
     run->door = NULL;
     uv_close((uv_handle_t *)timer, NULL);
 }
@@ -98,14 +98,14 @@ static bool
 serve(bool allows_self, int ready_fd, int (*visit)(void))
 {
     struct run run = { 0 };
-    struct run_door_calls calls = { on_input,  on_stop, on_instruct, on_status,
-                                    on_anchor, &run,    allows_self };
+    struct door_calls calls = { on_input,  on_stop, on_instruct, on_status,
+                                on_anchor, &run,    allows_self };
     pid_t visitor = 0;
     int status = 0;
     uv_loop_init(&run.loop);
     uv_timer_init(&run.loop, &run.timer);
     run.timer.data = &run;
-    if (run_door_open(&run.door, &run.loop, dir, id, &calls, NULL))
+    if (door_open(&run.door, &run.loop, dir, id, &calls, NULL))
         return false;
     if (visit && !(visitor = fork())) {
         int r = visit();
@@ -440,5 +440,5 @@ main(void)
         cmocka_unit_test(a_program_inside_of_the_run_may_not_control_it),
         cmocka_unit_test(unless_it_is_allowed_to),
     };
-    return cmocka_run_group_tests_name("run_door", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("door", tests, NULL, NULL);
 }

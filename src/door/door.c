@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "run/door_priv.h"
+#include "door/door.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ enum {
 
 struct conn {
     uv_poll_t poll;
-    struct run_door *door;
+    struct door *door;
     struct conn *next;
     int fd;
     bool is_leaving; /* told why, and then closed */
@@ -36,10 +36,10 @@ struct conn {
     size_t out_at; /* sent up to here */
 };
 
-struct run_door {
+struct door {
     uv_poll_t poll;
     uv_timer_t timer;
-    struct run_door_calls calls;
+    struct door_calls calls;
     struct conn *conns;
     int fd;
     unsigned handles; /* of the loop, until all are closed */
@@ -48,14 +48,14 @@ struct run_door {
 };
 
 static void
-free_door(struct run_door *d)
+free_door(struct door *d)
 {
     buf_release(&d->live_dir);
     free(d);
 }
 
 static void
-count_down(struct run_door *d)
+count_down(struct door *d)
 {
     if (!--d->handles)
         free_door(d);
@@ -67,7 +67,7 @@ static void
 on_conn_closed(uv_handle_t *handle)
 {
     struct conn *c = handle->data;
-    struct run_door *d = c->door;
+    struct door *d = c->door;
     ipc_inbox_release(&c->in);
     buf_release(&c->out);
     free(c);
@@ -271,7 +271,7 @@ on_conn(uv_poll_t *poll, int status, int events)
 /* -- who comes -- */
 
 static void
-make_room(struct run_door *d)
+make_room(struct door *d)
 {
     struct conn *oldest = NULL;
     unsigned n = 0;
@@ -283,7 +283,7 @@ make_room(struct run_door *d)
 }
 
 static struct conn *
-add_conn(struct run_door *d, int fd)
+add_conn(struct door *d, int fd)
 {
     struct conn *c = calloc(1, sizeof(*c));
     if (!c || uv_poll_init(d->poll.loop, &c->poll, fd)) {
@@ -303,7 +303,7 @@ add_conn(struct run_door *d, int fd)
 }
 
 static void
-let_in(struct run_door *d, int fd)
+let_in(struct door *d, int fd)
 {
     struct ipc_peer peer;
     if (ipc_peer(fd, &peer) || peer.uid != geteuid()) {
@@ -324,14 +324,14 @@ static void on_door(uv_poll_t *poll, int status, int events);
 static void
 on_timer(uv_timer_t *timer)
 {
-    struct run_door *d = timer->data;
+    struct door *d = timer->data;
     uv_poll_start(&d->poll, UV_READABLE, on_door);
 }
 
 static void
 on_door(uv_poll_t *poll, int status, int events)
 {
-    struct run_door *d = poll->data;
+    struct door *d = poll->data;
     (void)status;
     (void)events;
     for (int i = 0; i < ACCEPT_MAX; i++) {
@@ -349,7 +349,7 @@ on_door(uv_poll_t *poll, int status, int events)
 /* -- open and close -- */
 
 static int
-listen_at(struct run_door *d, struct err *err)
+listen_at(struct door *d, struct err *err)
 {
     AUTO(buf) path = { 0 };
     int r = session_sockets_make(buf_str(&d->live_dir), d->id, &path, err);
@@ -367,10 +367,10 @@ on_door_closed(uv_handle_t *handle)
 }
 
 int
-run_door_open(struct run_door **ret, uv_loop_t *loop, const char *live_dir,
-              const char *id, const struct run_door_calls *calls, struct err *err)
+door_open(struct door **ret, uv_loop_t *loop, const char *live_dir, const char *id,
+          const struct door_calls *calls, struct err *err)
 {
-    struct run_door *d = calloc(1, sizeof(*d));
+    struct door *d = calloc(1, sizeof(*d));
     if (!d)
         return err_code(err, -ENOMEM, "cannot open a socket for 'ahr send'");
     d->calls = *calls;
@@ -397,7 +397,7 @@ run_door_open(struct run_door **ret, uv_loop_t *loop, const char *live_dir,
 }
 
 void
-run_door_close(struct run_door *d)
+door_close(struct door *d)
 {
     if (!d)
         return;

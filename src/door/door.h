@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * door_priv.h -- ctl.sock of a run, in live/<id>: Status, Input, Stop, Anchor and
+ * door.h -- ctl.sock of a run, in live/<id>: Status, Input, Stop, Anchor and
  * Instruct; what else a recorder would do is refused with the reason. doc/ipc.md.
  *
  * A peer that is of another user, or of the run itself, is refused. Connections are few
  * (at most 16; the one that was silent the longest makes room), one that does not read
  * its answers is dropped, and none is ever waited for.
  */
-#ifndef RUN_DOOR_PRIV_H
-#define RUN_DOOR_PRIV_H
+#ifndef DOOR_DOOR_H
+#define DOOR_DOOR_H
 
 #include <uv.h>
 
@@ -16,7 +16,7 @@
 
 /* What those who ask are told, or ask for. Those who fail say why in *err: the asker is
  * told that. */
-struct run_door_calls {
+struct door_calls {
     /* The text is for the command's input; 0, or a negative code. */
     int (*on_input)(void *ctx, struct view bytes, struct err *err);
     void (*on_stop)(void *ctx, int signo);
@@ -28,13 +28,13 @@ struct run_door_calls {
     bool allows_self; /* open to those inside of the session too */
 };
 
-struct run_door;
+struct door;
 
 /* live_dir: of the session. The calls are copied; none of them may close the door. */
-int run_door_open(struct run_door **ret, uv_loop_t *loop, const char *live_dir,
-                  const char *id, const struct run_door_calls *calls, struct err *err);
+int door_open(struct door **ret, uv_loop_t *loop, const char *live_dir, const char *id,
+              const struct door_calls *calls, struct err *err);
 /* Hangs up on all, removes the socket; NULL: nothing. The loop must run once more before
  * it ends: that frees it. */
-void run_door_close(struct run_door *d);
+void door_close(struct door *d);
 
 #endif
