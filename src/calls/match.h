@@ -17,14 +17,19 @@ struct calls_asked {
     struct view method, url, body;
 };
 
-/* Appends the request in its normal form: two that are the same have the same bytes. */
+/*
+ * Appends the request in its normal form: two that are the same have the same bytes. A
+ * secret is left out by its mask only: what is masked in one is masked in the other. Time
+ * is linear. An error (no memory, no room in out) leaves out as it was.
+ */
 int calls_match_normal(const struct calls_asked *q, struct buf *out);
 /* How much alike two normal forms are: bytes that they begin and end alike, of 1000. */
 unsigned calls_match_likeness(struct view a, struct view b);
 /*
  * Appends a line that tells where they first differ, and what stands there in each:
  * "messages[2].content[0].text: recorded "…", asked "…"". Values are cut to some 200
- * bytes around the place.
+ * bytes around the place, the whole is at most 700 bytes of UTF-8 without control
+ * characters. Nothing if they are the same.
  */
 int calls_match_difference(const struct calls_asked *recorded,
                            const struct calls_asked *asked, struct buf *out);
