@@ -313,9 +313,9 @@ make(struct document *d, struct err *err)
     const struct play_format *report_format = play_format_find(format);
     AUTO(buf) path = { 0 };
     d->losses = (struct cli_losses){ .command = d->self, .path = d->name };
-    int r = document_find_turns(d, &path, err);
-    if (!r && path.n)
-        r = read_told(d, err);
+    int r = read_told(d, err);
+    if (!r)
+        r = document_find_turns(d, &path, err);
     if (r < 0 || path.n)
         return r < 0 ? r : document_turns(d, buf_str(&path), err);
     if (!version && !report_format)
