@@ -47,10 +47,8 @@ static const struct {
     const char *name;
     const struct wire_codec *codec; /* NULL: nothing is to be done */
 } encodings[] = {
-    { "gzip", &wire_gzip },
-    { "x-gzip", &wire_gzip },
-    { "deflate", &wire_deflate },
-    { "identity", NULL },
+    { "gzip", &wire_gzip }, { "x-gzip", &wire_gzip }, { "deflate", &wire_deflate },
+    { "br", &wire_brotli }, { "identity", NULL },
 };
 enum { ENCODINGS = sizeof(encodings) / sizeof(encodings[0]) };
 
