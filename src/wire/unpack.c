@@ -48,7 +48,7 @@ static const struct {
     const struct wire_codec *codec; /* NULL: nothing is to be done */
 } encodings[] = {
     { "gzip", &wire_gzip }, { "x-gzip", &wire_gzip }, { "deflate", &wire_deflate },
-    { "br", &wire_brotli }, { "identity", NULL },
+    { "br", &wire_brotli }, { "zstd", &wire_zstd },   { "identity", NULL },
 };
 enum { ENCODINGS = sizeof(encodings) / sizeof(encodings[0]) };
 

@@ -29,6 +29,6 @@ struct wire_codec {
     bool (*is_whole)(const void *state);
 };
 
-extern const struct wire_codec wire_gzip, wire_deflate, wire_brotli;
+extern const struct wire_codec wire_gzip, wire_deflate, wire_brotli, wire_zstd;
 
 #endif
