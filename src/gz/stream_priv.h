@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream_priv.h -- the gzip format, bytes in and bytes out; all that knows zlib. */
+/* stream_priv.h -- the gzip format, bytes in and bytes out; all of gz that knows zlib. */
 #ifndef GZ_STREAM_PRIV_H
 #define GZ_STREAM_PRIV_H
 

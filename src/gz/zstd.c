@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd.c -- the zstd format, bytes out of it; all that knows the library. */
+/* zstd.c -- the zstd format, bytes out of it; all of gz that knows the library. */
 #include "gz/zstd.h"
 
 #include <errno.h>
