@@ -218,8 +218,8 @@ struct raw {
     struct view ts_ns, call, type, anchor_byte;
     struct view upstream, target, method, url, http, headers, retry_of, status;
     struct view text, base64, base, ops, is_last, size, event, is_held;
-    struct view error, model, stop, sent, received, first_byte, first_token, duration;
-    struct view usage, turns;
+    struct view error, model, stop, sent, received, usage, turns;
+    struct view first_byte, first_token, duration;
 };
 
 static bool
@@ -284,14 +284,18 @@ take_str(struct view value, struct buf *texts)
     return since(texts, start);
 }
 
-static struct view
-take_base64(struct view value, struct buf *texts)
+/* False: it has none. */
+static bool
+take_bytes(const struct raw *r, struct buf *texts, struct view *ret)
 {
-    AUTO(buf) letters = { .ceiling = value.n + 1 };
+    AUTO(buf) letters = { .ceiling = r->base64.n + 1 };
     size_t start = texts->n;
-    if (turn_str(value, &letters))
-        base64_take((struct view){ letters.p, letters.n }, texts);
-    return since(texts, start);
+    bool is_there = turn_str(r->text, texts);
+    if (!is_there)
+        is_there = turn_str(r->base64, &letters) &&
+                   base64_take((struct view){ letters.p, letters.n }, texts);
+    *ret = since(texts, start);
+    return is_there;
 }
 
 static size_t
@@ -299,7 +303,8 @@ take_headers(struct view rest, struct buf *texts, struct calls_header *headers)
 {
     size_t n = 0;
     for (struct view pair, name, value; n < CALLS_HEADERS_MAX && turn_next(&rest, &pair);)
-        if (turn_next(&pair, &name) && turn_next(&pair, &value)) {
+        if (turn_next(&pair, &name) && name.p[0] == '"' && turn_next(&pair, &value) &&
+            value.p[0] == '"') {
             headers[n].name = take_str(name, texts);
             headers[n++].value = take_str(value, texts);
         }
@@ -335,16 +340,28 @@ word_of(struct view value, const char *const *words, int count)
     return i < count ? i : -1;
 }
 
-static void
+static int
 take_body(const struct raw *r, struct buf *texts, struct calls_line *l)
 {
-    l->base = number(r->base, 0);
-    l->ops = l->base ? r->ops : (struct view){ 0 };
-    l->bytes = r->text.n ? take_str(r->text, texts) : take_base64(r->base64, texts);
+    uint64_t base = number(r->base, 0);
+    if (l->type == CALLS_REQUEST_BODY && base && r->ops.n && r->ops.p[0] == '[') {
+        l->base = base;
+        l->ops = r->ops;
+    } else if (!take_bytes(r, texts, &l->bytes)) {
+        return ERR_DAMAGED;
+    }
     l->is_last = turn_is_true(r->is_last);
-    l->size_bytes = number(r->size, 0);
-    l->event = number(r->event, 0);
+    if (l->is_last)
+        l->size_bytes = number(r->size, CALLS_NONE);
+    return 0;
+}
+
+static int
+take_event(const struct raw *r, struct buf *texts, struct calls_line *l)
+{
+    l->event = number(r->event, CALLS_NONE);
     l->is_held = turn_is_true(r->is_held);
+    return take_bytes(r, texts, &l->bytes) && l->event != CALLS_NONE ? 0 : ERR_DAMAGED;
 }
 
 static void
@@ -364,10 +381,9 @@ take_end(const struct raw *r, struct buf *texts, struct calls_line *l)
 }
 
 static void
-take_head(const struct raw *r, struct buf *texts, struct calls_header *headers,
-          struct calls_line *l)
+take_request(const struct raw *r, struct buf *texts, struct calls_header *headers,
+             struct calls_line *l)
 {
-    uint64_t status = number(r->status, 0);
     l->upstream = take_str(r->upstream, texts);
     l->target = take_str(r->target, texts);
     l->method = take_str(r->method, texts);
@@ -375,9 +391,41 @@ take_head(const struct raw *r, struct buf *texts, struct calls_header *headers,
     l->http_minor = turn_is(r->http, "1.0") ? 0 : 1;
     l->retry_of = number(r->retry_of, 0);
     l->has_turns = turn_is_true(r->turns);
+    l->headers = headers;
+    l->header_count = take_headers(r->headers, texts, headers);
+}
+
+static void
+take_reply(const struct raw *r, struct buf *texts, struct calls_header *headers,
+           struct calls_line *l)
+{
+    uint64_t status = number(r->status, 0);
     l->status = status < 1000 ? (unsigned)status : 0;
     l->headers = headers;
     l->header_count = take_headers(r->headers, texts, headers);
+}
+
+static int
+take_rest(const struct raw *r, struct buf *texts, struct calls_header *headers,
+          struct calls_line *l)
+{
+    switch (l->type) {
+    case CALLS_REQUEST:
+        take_request(r, texts, headers, l);
+        break;
+    case CALLS_REQUEST_BODY:
+    case CALLS_BODY:
+        return take_body(r, texts, l);
+    case CALLS_REPLY:
+        take_reply(r, texts, headers, l);
+        break;
+    case CALLS_EVENT:
+        return take_event(r, texts, l);
+    case CALLS_END:
+        take_end(r, texts, l);
+        break;
+    }
+    return 0;
 }
 
 int
@@ -386,7 +434,7 @@ calls_line_get(struct view json, struct buf *texts, struct calls_header *headers
 {
     struct raw raw = { 0 };
     buf_clear(texts);
-    if (!json.n || !find(json, &raw))
+    if (!json.n || !utf8_is_text(json.p, json.n) || !find(json, &raw))
         return ERR_DAMAGED;
     int type = word_of(raw.type, types, TYPES);
     uint64_t call = number(raw.call, 0);
@@ -399,12 +447,8 @@ calls_line_get(struct view json, struct buf *texts, struct calls_header *headers
         return r;
     struct calls_line l = calls_line((enum calls_type)type, call, number(raw.ts_ns, 0));
     l.anchor_byte = number(raw.anchor_byte, CALLS_NONE);
-    if (type == CALLS_REQUEST || type == CALLS_REPLY)
-        take_head(&raw, texts, headers, &l);
-    else if (type == CALLS_END)
-        take_end(&raw, texts, &l);
-    else
-        take_body(&raw, texts, &l);
-    *ret = l;
-    return 0;
+    r = take_rest(&raw, texts, headers, &l);
+    if (!r)
+        *ret = l;
+    return r;
 }

@@ -51,9 +51,9 @@ struct calls_line {
     /* REQUEST_BODY, EVENT, BODY. With a base, `ops` is in place of the bytes: a JSON
      * array, see delta.h. */
     struct view bytes, ops;
-    uint64_t base; /* 0: none */
+    uint64_t base;  /* 0: none */
     bool is_last;
-    uint64_t size_bytes; /* … of the last one */
+    uint64_t size_bytes; /* … of the last one; CALLS_NONE: not known */
     uint64_t event;      /* EVENT: its number */
     bool is_held;
 
@@ -72,7 +72,8 @@ void calls_line_put(const struct calls_line *l, uint64_t start_ns, struct buf *o
 /*
  * Reads one object, whoever wrote it. Texts lie in `texts`, headers in `headers`
  * (CALLS_HEADERS_MAX of them; more are left out); ops stay where they are in `json`.
- * ERR_DAMAGED: it is no line of this file. Fields of the wrong type count as missing.
+ * ERR_DAMAGED: it is no line of this file, or has not what its type is there for: the
+ * bytes of a body, the number of an event. Fields of the wrong type count as missing.
  */
 int calls_line_get(struct view json, struct buf *texts, struct calls_header *headers,
                    struct calls_line *ret);
