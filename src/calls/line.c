@@ -36,8 +36,10 @@ calls_line(enum calls_type type, uint64_t call, uint64_t ts_ns)
         .call = call,
         .anchor_byte = CALLS_NONE,
         .http_minor = 1,
+        .piece = CALLS_NONE,
         .sent = CALLS_NONE,
         .received = CALLS_NONE,
+        .events = CALLS_NONE,
         .first_byte_ns = CALLS_NONE,
         .first_token_ns = CALLS_NONE,
         .duration_ns = CALLS_NONE,
@@ -131,6 +133,7 @@ put_bytes(struct json *j, const struct calls_line *l)
 static void
 put_piece(struct json *j, const struct calls_line *l)
 {
+    put_number(j, "piece", l->piece, CALLS_NONE);
     put_bytes(j, l);
     put_true(j, "last", l->is_last);
     if (l->is_last)
@@ -159,6 +162,7 @@ put_end(struct json *j, const struct calls_line *l)
     put_text(j, "error", l->error);
     put_number(j, "sent", l->sent, CALLS_NONE);
     put_number(j, "received", l->received, CALLS_NONE);
+    put_number(j, "events", l->events, CALLS_NONE);
     put_number(j, "first_byte_ns", l->first_byte_ns, CALLS_NONE);
     put_number(j, "first_token_ns", l->first_token_ns, CALLS_NONE);
     put_number(j, "duration_ns", l->duration_ns, CALLS_NONE);
@@ -217,8 +221,8 @@ calls_line_put(const struct calls_line *l, uint64_t start_ns, struct buf *out)
 struct raw {
     struct view ts_ns, call, type, anchor_byte;
     struct view upstream, target, method, url, http, headers, retry_of, status;
-    struct view text, base64, base, ops, is_last, size, event, is_held;
-    struct view error, model, stop, sent, received, usage, turns;
+    struct view piece, text, base64, base, ops, is_last, size, event, is_held;
+    struct view error, model, stop, sent, received, events, usage, turns;
     struct view first_byte, first_token, duration;
 };
 
@@ -238,6 +242,7 @@ find(struct view json, struct raw *r)
         { "headers", &r->headers },
         { "retry_of", &r->retry_of },
         { "status", &r->status },
+        { "piece", &r->piece },
         { "text", &r->text },
         { "base64", &r->base64 },
         { "base", &r->base },
@@ -251,6 +256,7 @@ find(struct view json, struct raw *r)
         { "stop", &r->stop },
         { "sent", &r->sent },
         { "received", &r->received },
+        { "events", &r->events },
         { "first_byte_ns", &r->first_byte },
         { "first_token_ns", &r->first_token },
         { "duration_ns", &r->duration },
@@ -350,6 +356,7 @@ take_body(const struct raw *r, struct buf *texts, struct calls_line *l)
     } else if (!take_bytes(r, texts, &l->bytes)) {
         return ERR_DAMAGED;
     }
+    l->piece = number(r->piece, CALLS_NONE);
     l->is_last = turn_is_true(r->is_last);
     if (l->is_last)
         l->size_bytes = number(r->size, CALLS_NONE);
@@ -374,6 +381,7 @@ take_end(const struct raw *r, struct buf *texts, struct calls_line *l)
     l->stop = take_str(r->stop, texts);
     l->sent = number(r->sent, CALLS_NONE);
     l->received = number(r->received, CALLS_NONE);
+    l->events = number(r->events, CALLS_NONE);
     l->first_byte_ns = number(r->first_byte, CALLS_NONE);
     l->first_token_ns = number(r->first_token, CALLS_NONE);
     l->duration_ns = number(r->duration, CALLS_NONE);

@@ -52,6 +52,7 @@ struct calls_line {
      * array, see delta.h. */
     struct view bytes, ops;
     uint64_t base;  /* 0: none */
+    uint64_t piece; /* REQUEST_BODY, BODY: its number; CALLS_NONE: that of the next one */
     bool is_last;
     uint64_t size_bytes; /* … of the last one; CALLS_NONE: not known */
     uint64_t event;      /* EVENT: its number */
@@ -60,7 +61,7 @@ struct calls_line {
     /* END; times and sizes CALLS_NONE: not known */
     enum calls_status end;
     struct view error, model, stop;
-    uint64_t sent, received, first_byte_ns, first_token_ns, duration_ns;
+    uint64_t sent, received, events, first_byte_ns, first_token_ns, duration_ns;
     struct turn_usage usage;
 };
 
