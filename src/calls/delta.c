@@ -85,6 +85,13 @@ copy(struct ops *o, size_t start, size_t at, size_t n)
 
 /* -- pieces in common -- */
 
+/* What is empty has an address, too. */
+static struct view
+placed(struct view v)
+{
+    return v.n ? v : (struct view){ (const uint8_t *)"", 0 };
+}
+
 size_t
 calls_delta_common(struct view a, struct view b)
 {
@@ -203,6 +210,8 @@ match_middle(struct ops *o, size_t end)
 int
 calls_delta_make(struct view base, struct view target, struct buf *out)
 {
+    base = placed(base);
+    target = placed(target);
     struct ops o = { .json.out = out, .base = base, .target = target };
     json_open(&o.json, '[');
     size_t prefix = calls_delta_common(base, target);
@@ -237,10 +246,11 @@ take_copy(struct json_in *in, struct view base, struct view *ret)
     bool is_first = true;
     if (!json_in_each(in, ']', &is_first) || !take_number(in, &start) ||
         !json_in_each(in, ']', &is_first) || !take_number(in, &n) ||
-        json_in_each(in, ']', &is_first) || in->failed)
+        json_in_each(in, ']', &is_first) || in->failed || start > base.n ||
+        n > base.n - start)
         return false;
-    *ret = (struct view){ base.p + start, n };
-    return start <= base.n && n <= base.n - start;
+    *ret = (struct view){ n ? base.p + start : NULL, n };
+    return true;
 }
 
 static int
@@ -261,11 +271,14 @@ apply_one(struct json_in *in, struct view base, size_t left, struct buf *out)
 int
 calls_delta_apply(struct view base, struct view ops, size_t max, struct buf *out)
 {
+    ops = placed(ops);
     struct json_in in = { .p = ops.p, .end = ops.p + ops.n };
     bool is_first = true;
     size_t start = out->n;
-    int r = ops.n && json_in_take(&in, '[') ? 0 : ERR_DAMAGED;
+    int r = json_in_take(&in, '[') ? 0 : ERR_DAMAGED;
     while (!r && json_in_each(&in, ']', &is_first))
         r = apply_one(&in, base, max - (out->n - start), out);
-    return r < 0 ? r : in.failed ? ERR_DAMAGED : 0;
+    if (!r && (in.failed || json_in_peek(&in) || in.p < in.end))
+        r = ERR_DAMAGED;
+    return r;
 }
