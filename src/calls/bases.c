@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "calls/delta.h"
+#include "calls/read.h"
 
 enum {
     BASES_MAX = 32,
@@ -141,13 +142,14 @@ is_worth_it(const struct base *base, size_t ops, size_t body)
 
 /* What is to be known of it as a base itself goes to *facts. */
 static int
-tell_by(struct base *base, struct calls_line *l, struct view body, struct buf *ret_ops,
-        struct base *facts)
+tell_by(struct calls_bases *b, struct base *base, struct calls_line *l, struct view body,
+        struct buf *ret_ops, struct base *facts)
 {
     buf_clear(ret_ops);
     int r = calls_delta_make((struct view){ base->body.p, base->body.n }, body, ret_ops);
     if (r < 0 || !is_worth_it(base, ret_ops->n, body.n))
         return r == ERR_LIMIT ? 0 : r;
+    base->used = ++b->uses;
     l->base = base->call;
     l->ops = (struct view){ ret_ops->p, ret_ops->n };
     facts->chain = base->chain + 1;
@@ -162,9 +164,9 @@ calls_bases_tell(struct calls_bases *b, struct calls_line *l, struct view kind,
     struct base facts = { .call = l->call };
     l->base = 0;
     l->bytes = body;
-    if (body.n <= ALIKE_MIN || !utf8_is_text(body.p, body.n))
+    if (body.n <= ALIKE_MIN || body.n > CALLS_BODY_MAX || !utf8_is_text(body.p, body.n))
         return 0;
     struct base *base = find(b, kind, body);
-    int r = base ? tell_by(base, l, body, ret_ops, &facts) : 0;
+    int r = base ? tell_by(b, base, l, body, ret_ops, &facts) : 0;
     return r < 0 ? r : keep(b, &facts, kind, body);
 }
