@@ -289,8 +289,8 @@ compare_fired(const void *a, const void *b)
 static int
 scan(struct lane *l)
 {
-    struct view text = { l->text.p + (l->scanned - l->base),
-                         (size_t)(lane_end(l) - l->scanned) };
+    size_t n = (size_t)(lane_end(l) - l->scanned);
+    struct view text = { n ? l->text.p + (l->scanned - l->base) : NULL, n };
     buf_clear(&l->fired);
     for (size_t i = 0; i < l->redact->n_packs; i++) {
         struct scan_call call = { l, l->redact->packs[i].first_lead };
