@@ -2,10 +2,11 @@
 #include "calls/mask.h"
 
 #include <errno.h>
-#include <strings.h>
 
 #include "base/ascii.h"
+#include "base/json.h"
 #include "base/json_in.h"
+#include "base/le.h"
 #include "base/parts.h"
 #include "redact/json.h"
 
@@ -13,6 +14,7 @@ enum {
     SAID_MIN = 8, /* bytes; a shorter one would mask ordinary words */
     SAID_MAX = 16 << 10,
     SAID_ALL_MAX = 256 << 10,
+    SAID_GROWS = 3, /* times: a mask is longer than SAID_MIN */
     STREAM_AT_ONCE = 64 << 10,
 };
 
@@ -20,46 +22,62 @@ static const char left_out[] = "[left out: it could not be searched for secrets]
 
 /* -- names -- */
 
-static const char *const credentials[] = {
-    "authorization", "proxy-authorization",
-    "cookie",        "cookie2",
-    "set-cookie",    "set-cookie2",
-    "x-api-key",     "api-key",
-    "apikey",        "key",
-    "token",         "sig",
-    "auth",          NULL,
+/* What the names of credentials are, or end in behind a '-' or '_', or "InSuchWords". */
+static const char *const words[] = {
+    "key",    "token",       "secret",    "password",   "signature", "authorization",
+    "apikey", "cookie",      "passwd",    "credential", "sas",       "jwt",
+    "auth",   "credentials", "assertion", NULL
 };
 
-/* What their names end in, behind a '-' or '_'. */
-static const char *const ends[] = { "key",       "token",         "secret",    "password",
-                                    "signature", "authorization", "apikey",    "cookie",
-                                    "passwd",    "credential",    "sas",       "jwt",
-                                    "auth",      "credentials",   "assertion", NULL };
+static const char *const names[] = { "cookie2", "set-cookie2", "sig", "pwd", NULL };
 
-static const char *const harmless[] = { "idempotency-key", "sec-websocket-key",
-                                        "x-idempotency-key", NULL };
+static const char *const harmless[] = { "idempotency-key",   "x-idempotency-key",
+                                        "sec-websocket-key", "prompt-cache-key",
+                                        "surrogate-key",     NULL };
+
+static uint8_t
+fold(uint8_t c)
+{
+    return c == '_' ? '-' : ascii_fold(c);
+}
 
 static bool
 is_word(struct view v, const char *word)
 {
-    return v.n == strlen(word) && !strncasecmp((const char *)v.p, word, v.n);
+    size_t i = 0;
+    while (i < v.n && word[i] && fold(v.p[i]) == (uint8_t)word[i])
+        i++;
+    return i == v.n && !word[i];
 }
 
 static bool
-is_one_of(struct view v, const char *const *words)
+is_one_of(struct view v, const char *const *all)
 {
-    while (*words && !is_word(v, *words))
-        words++;
-    return *words;
+    while (*all && !is_word(v, *all))
+        all++;
+    return *all;
+}
+
+static bool
+is_lower(uint8_t c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+/* Does a word begin there? */
+static bool
+is_edge(struct view v, size_t i)
+{
+    return v.p[i - 1] == '-' || v.p[i - 1] == '_' ||
+           (is_lower(v.p[i - 1]) && v.p[i] >= 'A' && v.p[i] <= 'Z');
 }
 
 static bool
 ends_in_one(struct view v)
 {
-    for (const char *const *end = ends; *end; end++) {
-        size_t n = strlen(*end);
-        if (v.n > n && (v.p[v.n - n - 1] == '-' || v.p[v.n - n - 1] == '_') &&
-            is_word((struct view){ v.p + v.n - n, n }, *end))
+    for (const char *const *word = words; *word; word++) {
+        size_t n = strlen(*word), at = v.n - n;
+        if (v.n > n && is_edge(v, at) && is_word((struct view){ v.p + at, n }, *word))
             return true;
     }
     return false;
@@ -68,17 +86,9 @@ ends_in_one(struct view v)
 bool
 calls_mask_is_credential(struct view name)
 {
-    return is_one_of(name, credentials) ||
-           (ends_in_one(name) && !is_one_of(name, harmless));
-}
-
-/* A parameter of a URL: "access_token", and words that a header would not be called. */
-static bool
-is_secret_parameter(struct view name)
-{
-    static const char *const words[] = { "password", "secret",     "signature",
-                                         "passwd",   "credential", NULL };
-    return calls_mask_is_credential(name) || is_one_of(name, words);
+    if (is_one_of(name, words) || is_one_of(name, names))
+        return true;
+    return ends_in_one(name) && !is_one_of(name, harmless);
 }
 
 /* -- what was said -- */
@@ -89,30 +99,50 @@ calls_mask_release(struct calls_mask *m)
     buf_release(&m->said);
 }
 
+static uint64_t
+slot(const uint8_t *p)
+{
+    return get_le64(p) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CALLS_MASK_SIEVE);
+}
+
 static void
 remember(struct calls_mask *m, struct view v)
 {
     if (v.n < SAID_MIN || v.n > SAID_MAX || m->said.n > SAID_ALL_MAX)
         return;
-    parts_put(&m->said, v);
+    size_t before = m->said.n;
+    if (parts_put(&m->said, v) < 0) {
+        m->said.n = before;
+        return;
+    }
+    m->sieve[slot(v.p) / 64] |= UINT64_C(1) << slot(v.p) % 64;
     if (v.n > m->longest)
         m->longest = v.n;
 }
 
-/* Some write "/" as "\/" in JSON. */
+/* As it is, and as it stands in JSON, where some write "/" as "\/". */
 static void
 learn(struct calls_mask *m, struct view v)
 {
-    AUTO(buf) escaped = { .ceiling = 2 * SAID_MAX };
-    remember(m, v);
-    if (!v.n || v.n > SAID_MAX || !memchr(v.p, '/', v.n))
+    AUTO(buf) json = { .ceiling = 6 * SAID_MAX + 2 };
+    AUTO(buf) slashes = { .ceiling = 6 * SAID_MAX };
+    struct json j = { .out = &json };
+    if (v.n < SAID_MIN || v.n > SAID_MAX)
         return;
-    for (size_t i = 0; i < v.n; i++) {
-        if (v.p[i] == '/')
-            buf_append(&escaped, "\\", 1);
-        buf_append(&escaped, v.p + i, 1);
+    remember(m, v);
+    json_bytes(&j, v);
+    if (json.failed)
+        return;
+    struct view inner = { json.p + 1, json.n - 2 };
+    if (inner.n != v.n)
+        remember(m, inner);
+    for (size_t i = 0; i < inner.n; i++) {
+        if (inner.p[i] == '/')
+            buf_append(&slashes, "\\", 1);
+        buf_append(&slashes, inner.p + i, 1);
     }
-    remember(m, (struct view){ escaped.p, escaped.n });
+    if (slashes.n != inner.n)
+        remember(m, (struct view){ slashes.p, slashes.n });
 }
 
 static struct view
@@ -125,43 +155,17 @@ trim(struct view v)
     return v;
 }
 
-/* What stands before the next `stop` goes off the front of *rest. */
-static struct view
-take_until(struct view *rest, char stop)
+/* What stands before the next `stop` goes off the front of *rest; is there one? */
+static bool
+take_until(struct view *rest, char stop, struct view *ret)
 {
     const uint8_t *end = rest->n ? memchr(rest->p, stop, rest->n) : NULL;
-    struct view v = { rest->p, end ? (size_t)(end - rest->p) : rest->n };
-    size_t n = v.n + (end != NULL);
-    *rest = (struct view){ rest->p + n, rest->n - n };
-    return v;
-}
-
-/* "a=x; b=y": each value; of Set-Cookie the first alone. */
-static void
-learn_cookies(struct calls_mask *m, struct view rest, bool is_set)
-{
-    do {
-        struct view one = take_until(&rest, ';');
-        take_until(&one, '=');
-        learn(m, trim(one));
-    } while (rest.n && !is_set);
-}
-
-void
-calls_mask_learn(struct calls_mask *m, const struct calls_header *h)
-{
-    static const char *const cookies[] = { "cookie", "cookie2", NULL };
-    static const char *const set[] = { "set-cookie", "set-cookie2", NULL };
-    struct view value = trim(h->value), rest = value;
-    if (!calls_mask_is_credential(h->name))
-        return;
-    if (is_one_of(h->name, cookies) || is_one_of(h->name, set)) {
-        learn_cookies(m, value, is_one_of(h->name, set));
-        return;
-    }
-    learn(m, value);
-    take_until(&rest, ' ');
-    learn(m, trim(rest));
+    *ret = *rest;
+    if (end)
+        ret->n = (size_t)(end - rest->p);
+    size_t n = ret->n + (end != NULL);
+    *rest = n < rest->n ? (struct view){ rest->p + n, rest->n - n } : (struct view){ 0 };
+    return end;
 }
 
 static int
@@ -173,66 +177,143 @@ hex(uint8_t c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* Without percent-coding. */
 static void
-learn_parameter(struct calls_mask *m, struct view value)
+put_plain(struct buf *out, struct view v)
 {
-    AUTO(buf) plain = { .ceiling = SAID_MAX };
-    learn(m, value);
-    for (size_t i = 0; i < value.n; i++) {
-        bool is_coded = value.p[i] == '%' && i + 2 < value.n &&
-                        hex(value.p[i + 1]) >= 0 && hex(value.p[i + 2]) >= 0;
-        uint8_t c = is_coded ? (uint8_t)(hex(value.p[i + 1]) << 4 | hex(value.p[i + 2]))
-                             : value.p[i];
-        buf_append(&plain, &c, 1);
+    for (size_t i = 0; i < v.n; i++) {
+        bool is_coded = v.p[i] == '%' && i + 2 < v.n && hex(v.p[i + 1]) >= 0 &&
+                        hex(v.p[i + 2]) >= 0;
+        uint8_t c = v.p[i];
+        if (is_coded)
+            c = (uint8_t)(hex(v.p[i + 1]) << 4 | hex(v.p[i + 2]));
+        buf_append(out, &c, 1);
         i += is_coded ? 2 : 0;
     }
-    if (!plain.failed && plain.n != value.n)
+}
+
+static void
+learn_coded(struct calls_mask *m, struct view v)
+{
+    AUTO(buf) plain = { .ceiling = SAID_MAX };
+    learn(m, v);
+    put_plain(&plain, v);
+    if (!plain.failed && plain.n != v.n)
         learn(m, (struct view){ plain.p, plain.n });
+}
+
+/* "a=x; b=y": each value, with its quotes and without; of Set-Cookie the first alone. */
+static void
+learn_cookies(struct calls_mask *m, struct view rest, bool is_set)
+{
+    do {
+        struct view value, name;
+        take_until(&rest, ';', &value);
+        struct view whole = value;
+        value = trim(take_until(&value, '=', &name) ? value : whole);
+        learn_coded(m, value);
+        if (value.n > 2 && value.p[0] == '"' && value.p[value.n - 1] == '"')
+            learn_coded(m, (struct view){ value.p + 1, value.n - 2 });
+    } while (rest.n && !is_set);
+}
+
+/* Its value is one. */
+static bool
+has_url(const struct calls_header *h)
+{
+    static const char *const urls[] = { "location", "content-location", "referer", NULL };
+    return is_one_of(h->name, urls);
+}
+
+void
+calls_mask_learn(struct calls_mask *m, const struct calls_header *h)
+{
+    static const char *const cookies[] = { "cookie", "cookie2", NULL };
+    static const char *const set[] = { "set-cookie", "set-cookie2", NULL };
+    struct view value = trim(h->value), rest = value, scheme;
+    if (has_url(h))
+        calls_mask_learn_url(m, value);
+    if (!calls_mask_is_credential(h->name))
+        return;
+    if (is_one_of(h->name, cookies) || is_one_of(h->name, set)) {
+        learn_cookies(m, value, is_one_of(h->name, set));
+        return;
+    }
+    learn(m, value);
+    if (take_until(&rest, ' ', &scheme))
+        learn(m, trim(rest));
+}
+
+static bool
+is_secret_parameter(struct view name)
+{
+    AUTO(buf) plain = { 0 };
+    put_plain(&plain, name);
+    return plain.failed || calls_mask_is_credential((struct view){ plain.p, plain.n });
 }
 
 void
 calls_mask_learn_url(struct calls_mask *m, struct view url)
 {
-    take_until(&url, '?');
+    struct view value, name;
+    take_until(&url, '?', &value);
     while (url.n) {
-        struct view value = take_until(&url, '&'), name = take_until(&value, '=');
-        if (is_secret_parameter(name))
-            learn_parameter(m, value);
+        take_until(&url, '&', &value);
+        if (take_until(&value, '=', &name) && is_secret_parameter(name))
+            learn_coded(m, value);
     }
 }
 
 /* -- what was said is masked -- */
 
-struct found {
-    size_t at, n;
-};
-
-static struct found
-find_first(const struct calls_mask *m, struct view text)
+/* The longest that stands at p, where n bytes are. */
+static size_t
+said_here(const struct calls_mask *m, const uint8_t *p, size_t n)
 {
     struct view rest = { m->said.p, m->said.n }, one;
-    struct found first = { text.n, 0 };
-    while (parts_take(&rest, &one)) {
-        const uint8_t *p = memmem(text.p, text.n, one.p, one.n);
-        size_t at = p ? (size_t)(p - text.p) : text.n;
-        if (p && (at < first.at || (at == first.at && one.n > first.n)))
-            first = (struct found){ at, one.n };
+    size_t longest = 0;
+    if (n < SAID_MIN || !(m->sieve[slot(p) / 64] >> slot(p) % 64 & 1))
+        return 0;
+    while (parts_take(&rest, &one))
+        if (one.n > longest && one.n <= n && !memcmp(p, one.p, one.n))
+            longest = one.n;
+    return longest;
+}
+
+/*
+ * The text up to `stop`. *covered: so many bytes belong to what was masked before. Two
+ * that reach over each other become one mask.
+ */
+static void
+put_said(const struct calls_mask *m, size_t *covered, struct view text, size_t stop,
+         struct buf *out)
+{
+    size_t plain = 0; /* where what is not written yet begins */
+    for (size_t i = 0; i < stop; i++) {
+        size_t n = said_here(m, text.p + i, text.n - i);
+        if (n && !*covered) {
+            buf_append(out, text.p + plain, i - plain);
+            buf_puts(out, REDACT_MASK "credential]");
+        }
+        if (n > *covered)
+            *covered = n;
+        if (*covered) {
+            --*covered;
+            plain = i + 1;
+        }
     }
-    return first;
+    if (stop > plain)
+        buf_append(out, text.p + plain, stop - plain);
 }
 
 int
 calls_mask_said(const struct calls_mask *m, struct view text, struct buf *out)
 {
-    while (text.n && m->said.n) {
-        struct found f = find_first(m, text);
-        if (!f.n)
-            break;
-        buf_append(out, text.p, f.at);
-        buf_puts(out, REDACT_MASK "credential]");
-        text = (struct view){ text.p + f.at + f.n, text.n - f.at - f.n };
-    }
-    return buf_append(out, text.p, text.n);
+    size_t covered = 0;
+    if (!m->said.n)
+        return buf_append(out, text.p, text.n);
+    put_said(m, &covered, text, text.n, out);
+    return out->failed;
 }
 
 /* -- whole texts -- */
@@ -250,6 +331,8 @@ int
 calls_mask_text(struct redact *redact, struct view text, struct buf *out)
 {
     size_t before = out->n;
+    if (out->failed)
+        return out->failed;
     int r = !text.n         ? 0
             : is_json(text) ? redact_json(redact, text, out)
                             : redact_text(redact, text.p, text.n, out);
@@ -264,7 +347,7 @@ int
 calls_mask_body(struct calls_mask *m, struct view body, struct buf *out)
 {
     AUTO(buf) said = { .ceiling = out->ceiling };
-    if (!body.n || !find_first(m, body).n)
+    if (!m->said.n)
         return calls_mask_text(m->redact, body, out);
     int r = calls_mask_said(m, body, &said);
     return r < 0 ? buf_puts(out, left_out)
@@ -274,25 +357,44 @@ calls_mask_body(struct calls_mask *m, struct view body, struct buf *out)
 int
 calls_mask_header(struct calls_mask *m, const struct calls_header *h, struct buf *out)
 {
-    return calls_mask_is_credential(h->name) ? buf_puts(out, REDACT_MASK "header]")
-                                             : calls_mask_body(m, h->value, out);
+    if (calls_mask_is_credential(h->name))
+        return buf_puts(out, REDACT_MASK "header]");
+    return has_url(h) ? calls_mask_url(m, h->value, out)
+                      : calls_mask_body(m, h->value, out);
+}
+
+/* A secret that is seen only without percent-coding takes all of it away. */
+static void
+put_value(struct calls_mask *m, struct view value, struct buf *out)
+{
+    AUTO(buf) plain = { 0 };
+    AUTO(buf) masked = { 0 };
+    put_plain(&plain, value);
+    bool is_coded = plain.n != value.n;
+    if (is_coded)
+        calls_mask_body(m, (struct view){ plain.p, plain.n }, &masked);
+    if (is_coded && (plain.failed || masked.failed || masked.n != plain.n ||
+                     memcmp(masked.p, plain.p, plain.n) != 0))
+        buf_puts(out, REDACT_MASK "query]");
+    else
+        calls_mask_body(m, value, out);
 }
 
 static void
 put_parameters(struct calls_mask *m, struct view rest, struct buf *out)
 {
     while (rest.n) {
-        struct view value = take_until(&rest, '&'), name = take_until(&value, '=');
-        bool is_secret = value.n && is_secret_parameter(name);
-        bool has_value = name.p + name.n < value.p;
-        buf_append(out, name.p, name.n);
+        struct view value, name;
+        bool has_more = take_until(&rest, '&', &value);
+        bool has_value = take_until(&value, '=', &name);
+        put_value(m, name, out);
         if (has_value)
             buf_puts(out, "=");
-        if (is_secret)
+        if (value.n && is_secret_parameter(name))
             buf_puts(out, REDACT_MASK "query]");
         else
-            calls_mask_body(m, value, out);
-        if (value.p + value.n < rest.p)
+            put_value(m, value, out);
+        if (has_more)
             buf_puts(out, "&");
     }
 }
@@ -300,13 +402,13 @@ put_parameters(struct calls_mask *m, struct view rest, struct buf *out)
 int
 calls_mask_url(struct calls_mask *m, struct view url, struct buf *out)
 {
-    struct view path = take_until(&url, '?');
-    AUTO(buf) query = { .ceiling = out->ceiling };
+    struct view path;
+    bool has_query = take_until(&url, '?', &path);
     calls_mask_body(m, path, out);
-    if (path.p + path.n < url.p)
+    if (has_query)
         buf_puts(out, "?");
-    put_parameters(m, url, &query);
-    return query.failed ? query.failed : buf_append(out, query.p, query.n);
+    put_parameters(m, url, out);
+    return out->failed;
 }
 
 /* -- as it comes -- */
@@ -315,24 +417,15 @@ calls_mask_url(struct calls_mask *m, struct view url, struct buf *out)
 static int
 pass_on(struct calls_mask *m, struct calls_mask_stream *s, size_t keep, struct buf *out)
 {
-    AUTO(buf) said = { .ceiling = 2 * (STREAM_AT_ONCE + SAID_MAX) };
+    AUTO(buf) said = { .ceiling = SAID_GROWS * (STREAM_AT_ONCE + SAID_MAX) };
     struct view text = { s->waiting.p, s->waiting.n };
-    int r = 0;
-    while (text.n > keep && r >= 0) {
-        struct found f = find_first(m, text);
-        size_t plain = f.n ? f.at : text.n - keep;
-        buf_clear(&said);
-        buf_append(&said, text.p, plain);
-        if (f.n)
-            buf_puts(&said, REDACT_MASK "credential]");
-        r = said.failed ? said.failed
+    size_t stop = text.n > keep ? text.n - keep : 0;
+    put_said(m, &s->covered, text, stop, &said);
+    int r = said.failed ? said.failed
                         : redact_stream_feed(s->redact, said.p, said.n, out);
-        plain += f.n;
-        text = (struct view){ text.p + plain, text.n - plain };
-    }
-    if (text.n)
-        memmove(s->waiting.p, text.p, text.n);
-    s->waiting.n = text.n;
+    if (stop && stop < text.n)
+        memmove(s->waiting.p, text.p + stop, text.n - stop);
+    s->waiting.n = text.n - stop;
     return r;
 }
 

@@ -16,15 +16,20 @@
  * (…-token, …-secret, …-key)? */
 bool calls_mask_is_credential(struct view header_name);
 
+enum { CALLS_MASK_SIEVE = 10 };
+
+/* Zeroed but for `redact` it is ready for use. */
 struct calls_mask {
     struct redact *redact; /* borrowed */
     struct buf said;       /* credentials of this call, each with its length */
     size_t longest;        /* of them */
+    uint64_t sieve[(1 << CALLS_MASK_SIEVE) / 64]; /* how they begin, as bits of a hash */
 };
 
 void calls_mask_release(struct calls_mask *m);
 /* Before anything else is masked: what this header's value or this URL's parameters say
- * is remembered. "Bearer x" and "Basic …": also without its first word. */
+ * is remembered, with its escapes in JSON and URLs and without. "Bearer x" and "Basic …":
+ * also without its first word. Location and its like have the parameters of a URL. */
 void calls_mask_learn(struct calls_mask *m, const struct calls_header *h);
 void calls_mask_learn_url(struct calls_mask *m, struct view url);
 /* Each appends it masked. */
@@ -42,6 +47,7 @@ int calls_mask_said(const struct calls_mask *m, struct view text, struct buf *ou
 struct calls_mask_stream {
     struct redact_stream *redact;
     struct buf waiting;
+    size_t covered; /* bytes at its beginning that belong to what was masked */
 };
 
 int calls_mask_feed(struct calls_mask *m, struct calls_mask_stream *s, struct view bytes,
