@@ -4,24 +4,39 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/jsonl.h"
 #include "calls/read_priv.h"
+#include "gz/pack.h"
 #include "gz/read.h"
 
 enum {
     CHUNK = 256 << 10,
     CALLS_MAX = 1 << 20,
-    AGAIN_MAX = 16384, /* an event that comes again is among the latest */
+    LATE_MAX = 1024,      /* places that a line may have come too late */
+    TEXT_MAX = 64 << 10,  /* bytes of a text of the facts that are kept … */
+    KEPT_MAX = 512 << 20, /* … and of all that is, of all calls */
 };
 
 struct indexing {
     struct calls *c;
     struct jsonl lines;
     struct buf texts;
+    bool is_end; /* of the file: what stands there may not be whole yet */
 };
+
+/* Room for what is kept of a line. */
+static int
+charge(struct calls *c, size_t bytes)
+{
+    if (bytes > KEPT_MAX - c->kept_bytes)
+        return ERR_LIMIT;
+    c->kept_bytes += bytes;
+    return 0;
+}
 
 /* -- calls by their number -- */
 
@@ -80,10 +95,14 @@ make_room(struct calls *c)
 static int
 add(struct calls *c, uint64_t number, struct call **ret)
 {
-    int r = make_room(c);
+    size_t at = place_of(c, number);
+    if (c->count - at > LATE_MAX)
+        return ERR_DAMAGED;
+    int r = charge(c, sizeof(**ret));
+    if (!r)
+        r = make_room(c);
     if (r < 0)
         return r;
-    size_t at = place_of(c, number);
     memmove(c->order + at + 1, c->order + at, (c->count - at) * sizeof(*c->order));
     c->order[at] = (struct by_number){ number, c->count };
     *ret = &c->all[c->count++];
@@ -101,116 +120,178 @@ add(struct calls *c, uint64_t number, struct call **ret)
                    .duration_ns = CALLS_NONE,
                    .request_size = CALLS_NONE,
                    .usage = TURN_NO_USAGE },
-        .request_body.ceiling = 16 << 20,
-        .body.ceiling = 256 << 20,
-        .events.ceiling = 512 << 20,
+        .request_body.ceiling = KEPT_MAX,
+        .body.ceiling = KEPT_MAX,
+        .events.ceiling = KEPT_MAX,
+        .events_told = CALLS_NONE,
     };
     return 0;
 }
 
 /* -- a line -- */
 
-/* Views of a text that is kept elsewhere now. */
-static struct view
-moved(const struct buf *from, const struct buf *to, struct view v)
-{
-    return v.n ? (struct view){ to->p + (v.p - from->p), v.n } : v;
-}
-
+/* Copies of them, where their ends are cut off if they are too long for anything that is
+ * sent. */
 static int
-keep_texts(const struct buf *from, struct buf *to)
+keep_texts(struct calls *c, struct buf *to, struct view *const *texts, size_t count)
 {
+    size_t all = 0;
+    for (size_t i = 0; i < count; i++) {
+        texts[i]->n = texts[i]->n < TEXT_MAX ? texts[i]->n : TEXT_MAX;
+        all += texts[i]->n;
+    }
     buf_clear(to);
-    return buf_append(to, from->p, from->n);
+    int r = charge(c, all);
+    if (!r) /* views of it are handed out while more is appended */
+        r = buf_reserve(to, all);
+    for (size_t i = 0; i < count && !r; i++) {
+        struct view copy = { to->p + to->n, texts[i]->n };
+        r = buf_append(to, texts[i]->p, copy.n);
+        *texts[i] = copy;
+    }
+    return r;
 }
 
 static int
-take_request(struct call *call, const struct calls_line *l, const struct buf *texts,
+take_request(struct calls *c, struct call *call, const struct calls_line *l,
              struct place at)
 {
     struct calls_facts *f = &call->facts;
-    int r = keep_texts(texts, &call->texts);
+    struct view upstream = l->upstream, target = l->target, method = l->method;
+    struct view url = l->url, *const texts[] = { &upstream, &target, &method, &url };
+    int r = keep_texts(c, &call->texts, texts, 4);
     if (r < 0)
         return r;
     call->request = at;
     f->ts_ns = l->ts_ns;
     f->anchor_byte = l->anchor_byte;
-    f->upstream = moved(texts, &call->texts, l->upstream);
-    f->target = moved(texts, &call->texts, l->target);
-    f->method = moved(texts, &call->texts, l->method);
-    f->url = moved(texts, &call->texts, l->url);
+    f->upstream = upstream;
+    f->target = target;
+    f->method = method;
+    f->url = url;
     f->http_minor = l->http_minor;
     f->retry_of = l->retry_of;
     f->has_turns = l->has_turns;
     return 0;
 }
 
-static int
-take_event(struct call *call, const struct calls_line *l, struct place at)
+/* Where it is among them, or would be. */
+static size_t
+piece_of(const struct buf *pieces, uint64_t number)
 {
-    struct event_place *all = (void *)call->events.p;
-    size_t n = call->events.n / sizeof(*all);
-    call->facts.is_stream = true;
-    if (!n || all[n - 1].number < l->event) {
-        const struct event_place one = { at, l->event };
-        call->facts.events = n + 1;
-        return buf_append(&call->events, &one, sizeof(one));
+    const struct piece_place *all = (const void *)pieces->p;
+    size_t low = 0, high = pieces->n / sizeof(*all);
+    if (high && all[high - 1].number < number)
+        return high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (all[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    for (size_t i = 0; i < n && i < AGAIN_MAX; i++)
-        if (all[n - 1 - i].number == l->event) {
-            all[n - 1 - i].place = at;
-            break;
-        }
-    return 0;
+    return low;
 }
 
 static int
-take_end(struct call *call, const struct calls_line *l, const struct buf *texts)
+take_piece(struct calls *c, struct buf *pieces, uint64_t number,
+           const struct calls_line *l, struct place place)
+{
+    const struct piece_place one = { place, number, l->ts_ns, l->anchor_byte };
+    size_t at = piece_of(pieces, number), n = pieces->n / sizeof(one);
+    struct piece_place *all = (void *)pieces->p;
+    if (at < n && all[at].number == number) {
+        all[at].place = place;
+        return 0;
+    }
+    if (n - at > LATE_MAX)
+        return ERR_DAMAGED;
+    int r = charge(c, sizeof(one));
+    if (!r)
+        r = buf_append(pieces, &one, sizeof(one));
+    if (r < 0)
+        return r;
+    all = (void *)pieces->p;
+    memmove(all + at + 1, all + at, (n - at) * sizeof(one));
+    all[at] = one;
+    return 0;
+}
+
+/* One without a number is the next; behind the last there is none. */
+static int
+take_body(struct calls *c, struct buf *pieces, bool *has_last, const struct calls_line *l,
+          struct place at)
+{
+    size_t n = pieces->n / sizeof(struct piece_place);
+    const struct piece_place *all = (const void *)pieces->p;
+    uint64_t next = n ? all[n - 1].number + 1 : 0;
+    if (l->piece == CALLS_NONE && *has_last)
+        return 0;
+    int r = take_piece(c, pieces, l->piece == CALLS_NONE ? next : l->piece, l, at);
+    *has_last |= !r && l->is_last;
+    return r;
+}
+
+static int
+take_event(struct calls *c, struct call *call, const struct calls_line *l,
+           struct place at)
+{
+    int r = take_piece(c, &call->events, l->event, l, at);
+    call->facts.events = call->events.n / sizeof(struct piece_place);
+    call->facts.is_stream = call->facts.events > 0;
+    return r;
+}
+
+static int
+take_end(struct calls *c, struct call *call, const struct calls_line *l)
 {
     struct calls_facts *f = &call->facts;
-    int r = keep_texts(texts, &call->end_texts);
+    struct view error = l->error, model = l->model, stop = l->stop;
+    struct view *const texts[] = { &error, &model, &stop };
+    int r = keep_texts(c, &call->end_texts, texts, 3);
     if (r < 0)
         return r;
     f->has_end = true;
     f->end = l->end;
     f->end_anchor_byte = l->anchor_byte;
-    f->error = moved(texts, &call->end_texts, l->error);
-    f->model = moved(texts, &call->end_texts, l->model);
-    f->stop = moved(texts, &call->end_texts, l->stop);
+    f->error = error;
+    f->model = model;
+    f->stop = stop;
     f->sent = l->sent;
     f->received = l->received;
     f->first_byte_ns = l->first_byte_ns;
     f->first_token_ns = l->first_token_ns;
     f->duration_ns = l->duration_ns;
     f->usage = l->usage;
+    call->events_told = l->events;
     return 0;
 }
 
 static int
-take_line(struct call *call, const struct calls_line *l, const struct buf *texts,
-          struct place at)
+take_line(struct calls *c, struct call *call, const struct calls_line *l, struct place at)
 {
-    call->facts.ts_ns = call->facts.ts_ns ? call->facts.ts_ns : l->ts_ns;
-    call->facts.last_ns = l->ts_ns;
+    struct calls_facts *f = &call->facts;
+    f->ts_ns = f->ts_ns ? f->ts_ns : l->ts_ns;
+    f->last_ns = f->last_ns > l->ts_ns ? f->last_ns : l->ts_ns;
     switch (l->type) {
     case CALLS_REQUEST:
-        return take_request(call, l, texts, at);
+        return take_request(c, call, l, at);
     case CALLS_REQUEST_BODY:
         if (l->is_last)
-            call->facts.request_size = l->size_bytes;
-        return buf_append(&call->request_body, &at, sizeof(at));
+            f->request_size = l->size_bytes;
+        return take_body(c, &call->request_body, &call->has_last_of_request, l, at);
     case CALLS_REPLY:
         call->reply = at;
-        call->facts.status = l->status;
-        call->facts.reply_anchor_byte = l->anchor_byte;
+        f->status = l->status;
+        f->reply_anchor_byte = l->anchor_byte;
         return 0;
     case CALLS_EVENT:
-        return take_event(call, l, at);
+        return take_event(c, call, l, at);
     case CALLS_BODY:
-        return buf_append(&call->body, &at, sizeof(at));
+        return take_body(c, &call->body, &call->has_last_of_body, l, at);
     case CALLS_END:
         call->end = at;
-        return take_end(call, l, texts);
+        return take_end(c, call, l);
     }
     return 0;
 }
@@ -222,15 +303,14 @@ take(void *ctx, struct view object)
     struct indexing *x = ctx;
     struct calls_line l;
     int r = calls_line_get(object, &x->texts, x->c->headers, &l);
-    if (r == ERR_DAMAGED)
-        return 0;
     struct call *call = r < 0 ? NULL : calls_by_number(x->c, l.call);
     if (!r && !call)
         r = add(x->c, l.call, &call);
-    if (r < 0)
-        return r;
     uint64_t at = x->lines.at + (uint64_t)(object.p - x->lines.line.p);
-    r = take_line(call, &l, &x->texts, (struct place){ at, (uint32_t)object.n });
+    if (!r)
+        r = take_line(x->c, call, &l, (struct place){ at, (uint32_t)object.n });
+    if (r == ERR_DAMAGED || r == ERR_LIMIT)
+        return 0;
     return r < 0 ? r : 1;
 }
 
@@ -240,7 +320,7 @@ note_bad(void *ctx, uint64_t line)
 {
     struct indexing *x = ctx;
     (void)line;
-    x->c->bad_lines++;
+    x->c->bad_lines += !x->is_end;
 }
 
 /* -- the file -- */
@@ -249,9 +329,15 @@ note_bad(void *ctx, uint64_t line)
 static int
 open_unnamed(void)
 {
-    const char *dir = getenv("TMPDIR");
-    int fd = open(dir && *dir == '/' ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC,
-                  0600);
+    const char *dirs[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
+    for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+        int fd = -1;
+        if (dirs[i] && dirs[i][0] == '/')
+            fd = open(dirs[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        if (fd >= 0)
+            return fd;
+    }
+    int fd = memfd_create("calls", MFD_CLOEXEC);
     return fd >= 0 ? fd : -errno;
 }
 
@@ -262,11 +348,16 @@ read_file(struct indexing *x, struct gz *g)
     ssize_t n = 0;
     int r = buf_reserve(&chunk, CHUNK);
     while (!r && (n = gz_read(g, chunk.p, CHUNK)) > 0) {
+        if (gz_is_packed(g) && x->lines.fed + (uint64_t)n > GZ_FILE_MAX)
+            return ERR_DAMAGED; /* nothing so large was ever packed */
         if (gz_is_packed(g))
             r = file_write_all(x->c->fd, chunk.p, (size_t)n);
         if (!r)
             r = jsonl_feed(&x->lines, (struct view){ chunk.p, (size_t)n });
     }
+    x->is_end = true;
+    if (!r)
+        r = jsonl_end(&x->lines);
     return r < 0 ? r : (int)n;
 }
 
@@ -276,11 +367,12 @@ open_file(struct calls *c, const char *path, struct gz **ret)
     int r = gz_open(ret, AT_FDCWD, path);
     if (r < 0)
         return r;
-    c->fd = gz_is_packed(*ret) ? open_unnamed() : fcntl(gz_fd(*ret), F_DUPFD_CLOEXEC, 3);
-    if (c->fd < 0) {
-        r = c->fd == -1 ? -errno : c->fd;
+    int fd = gz_is_packed(*ret) ? open_unnamed() : fcntl(gz_fd(*ret), F_DUPFD_CLOEXEC, 3);
+    if (fd < 0) {
+        r = gz_is_packed(*ret) ? fd : -errno;
         gz_close(*ret);
     }
+    c->fd = fd;
     return r;
 }
 
@@ -347,6 +439,7 @@ calls_close(struct calls *c)
     }
     for (size_t i = 0; i < READ_KNOWN; i++)
         buf_release(&c->known[i].body);
+    buf_release(&c->made);
     struct buf *bufs[] = { &c->line,        &c->texts, &c->request_texts,
                            &c->reply_texts, &c->reply, &c->events };
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)

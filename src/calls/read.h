@@ -3,8 +3,9 @@
  * read.h -- the calls of a session.wire.jsonl, whole, archived or not.
  *
  * The file is gone through once, and of each line is remembered where it stands; bodies
- * are made when they are asked for. It may still grow while it is read: what is torn or
- * comes later is not seen. A bad line costs nothing but itself.
+ * are made when they are asked for. It may still grow while it is read: what is torn at
+ * its end, or comes later, is not seen. A bad line costs nothing but itself, and is told
+ * apart where it can be: a body of which a piece is missing is not whole.
  */
 #ifndef CALLS_READ_H
 #define CALLS_READ_H
@@ -70,7 +71,9 @@ struct calls_whole {
     struct view request;   /* its body, as it was recorded */
     bool is_request_whole; /* else lines of it, or of what it is told by, are missing */
     struct view reply;     /* the events' bytes or the body's, all of them */
-    bool is_reply_whole;   /* else events or pieces are missing */
+    /* Else there is none, or pieces, events, or what would tell its end are missing. How
+     * it came to its end is in the facts. */
+    bool is_reply_whole;
     const struct calls_event *events; /* pieces of `reply` */
     size_t event_count;
 };

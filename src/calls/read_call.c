@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* read_call.c -- one call whole: its lines once more, and bodies told by others. */
 #include <errno.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "calls/delta.h"
 #include "calls/read_priv.h"
 
-enum { CHAIN_MAX = 4096 }; /* bodies told one by the other */
+enum { CHAIN_MAX = 128 }; /* bodies told one by the other; bases.c makes less */
 
 /* -- a line -- */
 
@@ -67,11 +68,11 @@ take_place(struct calls *c)
     return found;
 }
 
-static const struct place *
-pieces_of(const struct call *call, size_t *ret_count)
+static const struct piece_place *
+pieces_of(const struct buf *pieces, size_t *ret_count)
 {
-    *ret_count = call->request_body.n / sizeof(struct place);
-    return (const void *)call->request_body.p;
+    *ret_count = pieces->n / sizeof(struct piece_place);
+    return (const void *)pieces->p;
 }
 
 /* Its pieces, one behind the other. */
@@ -79,22 +80,21 @@ static int
 join_pieces(struct calls *c, const struct call *call, struct known_body *k)
 {
     size_t count;
-    const struct place *pieces = pieces_of(call, &count);
+    const struct piece_place *pieces = pieces_of(&call->request_body, &count);
     struct calls_line l;
-    bool is_last = false;
-    int r = 0;
-    for (size_t i = 0; i < count && !r; i++) {
-        int got = read_line(c, pieces[i], CALLS_REQUEST_BODY, call->facts.number,
-                            &c->texts, c->headers, &l);
-        if (got == -ENOMEM)
-            return got;
-        k->is_whole &= !got && !l.base;
-        is_last = !got && l.is_last;
-        if (!got)
+    bool is_last = !count;
+    for (size_t i = 0; i < count; i++) {
+        int r = read_line(c, pieces[i].place, CALLS_REQUEST_BODY, call->facts.number,
+                          &c->texts, c->headers, &l);
+        is_last = !r && l.is_last;
+        k->is_whole &= !r && !l.base && pieces[i].number == i;
+        if (!r)
             r = buf_append(&k->body, l.bytes.p, l.bytes.n);
+        if (r < 0 && r != ERR_DAMAGED)
+            return r;
     }
-    k->is_whole &= is_last || !count;
-    return r;
+    k->is_whole &= is_last;
+    return 0;
 }
 
 /* Told by what `base` says, which may be k itself. */
@@ -102,22 +102,23 @@ static int
 apply(struct calls *c, const struct call *call, const struct known_body *base,
       struct known_body *k)
 {
-    AUTO(buf) made = { .ceiling = CALLS_BODY_MAX };
     size_t count;
     struct calls_line l;
-    int r = read_line(c, pieces_of(call, &count)[0], CALLS_REQUEST_BODY,
-                      call->facts.number, &c->texts, c->headers, &l);
+    buf_clear(&c->made);
+    c->made.ceiling = CALLS_BODY_MAX;
+    int r = read_line(c, pieces_of(&call->request_body, &count)[0].place,
+                      CALLS_REQUEST_BODY, call->facts.number, &c->texts, c->headers, &l);
     if (!r)
         r = calls_delta_apply((struct view){ base->body.p, base->body.n }, l.ops,
-                              CALLS_BODY_MAX, &made);
-    k->is_whole = !r && base->is_whole;
+                              CALLS_BODY_MAX, &c->made);
     if (r == -ENOMEM)
         return r;
+    k->is_whole = !r && l.is_last && base->is_whole;
     if (r < 0)
-        buf_clear(&made);
+        buf_clear(&c->made);
     struct buf old = k->body;
-    k->body = made;
-    made = old;
+    k->body = c->made;
+    c->made = old;
     return 0;
 }
 
@@ -126,13 +127,13 @@ static int
 base_of(struct calls *c, const struct call *call, uint64_t *ret)
 {
     size_t count;
-    const struct place *pieces = pieces_of(call, &count);
+    const struct piece_place *pieces = pieces_of(&call->request_body, &count);
     struct calls_line l;
     *ret = 0;
     if (count != 1)
         return 0;
-    int r = read_line(c, pieces[0], CALLS_REQUEST_BODY, call->facts.number, &c->texts,
-                      c->headers, &l);
+    int r = read_line(c, pieces[0].place, CALLS_REQUEST_BODY, call->facts.number,
+                      &c->texts, c->headers, &l);
     *ret = r < 0 ? 0 : l.base;
     return r == -ENOMEM ? r : 0;
 }
@@ -156,6 +157,15 @@ find_chain(struct calls *c, const struct call *call, struct buf *chain)
     return 0;
 }
 
+/* What is not whole is made again when it is needed: what was missing of it may have been
+ * the rest of a chain that is too long. */
+static void
+remember(struct calls *c, struct known_body *k, uint64_t number)
+{
+    k->call = k->is_whole ? number : 0;
+    k->used = ++c->uses;
+}
+
 /* The body at the end of the chain, which is told by none. */
 static int
 make_first(struct calls *c, const struct call *call, struct known_body **ret)
@@ -165,9 +175,9 @@ make_first(struct calls *c, const struct call *call, struct known_body **ret)
     if (!k) {
         k = take_place(c);
         r = join_pieces(c, call, k);
-        k->call = r < 0 ? 0 : call->facts.number;
     }
-    k->used = ++c->uses;
+    if (!r)
+        remember(c, k, call->facts.number);
     *ret = k;
     return r;
 }
@@ -189,8 +199,7 @@ make_body(struct calls *c, const struct call *call, struct known_body **ret)
     }
     if (r < 0)
         return r;
-    base->call = call->facts.number;
-    base->used = ++c->uses;
+    remember(c, base, call->facts.number);
     *ret = base;
     return 0;
 }
@@ -200,19 +209,20 @@ make_body(struct calls *c, const struct call *call, struct known_body **ret)
 static int
 join_body(struct calls *c, const struct call *call, bool *ret_is_whole)
 {
-    const struct place *pieces = (const void *)call->body.p;
+    size_t count;
+    const struct piece_place *pieces = pieces_of(&call->body, &count);
     struct calls_line l;
-    bool is_last = !call->body.n;
+    bool is_last = !count;
     *ret_is_whole = true;
-    for (size_t i = 0; i < call->body.n / sizeof(*pieces); i++) {
-        int r = read_line(c, pieces[i], CALLS_BODY, call->facts.number, &c->texts,
+    for (size_t i = 0; i < count; i++) {
+        int r = read_line(c, pieces[i].place, CALLS_BODY, call->facts.number, &c->texts,
                           c->headers, &l);
+        is_last = !r && l.is_last;
+        *ret_is_whole &= !r && pieces[i].number == i;
         if (!r)
             r = buf_append(&c->reply, l.bytes.p, l.bytes.n);
         if (r < 0 && r != ERR_DAMAGED)
             return r;
-        *ret_is_whole &= !r;
-        is_last = !r && l.is_last;
     }
     *ret_is_whole &= is_last;
     return 0;
@@ -221,66 +231,115 @@ join_body(struct calls *c, const struct call *call, bool *ret_is_whole)
 static int
 join_events(struct calls *c, const struct call *call, bool *ret_is_whole)
 {
-    const struct event_place *each = (const void *)call->events.p;
-    size_t n = call->events.n / sizeof(*each);
+    size_t count;
+    const struct piece_place *each = pieces_of(&call->events, &count);
     struct calls_line l;
-    *ret_is_whole = true;
-    for (size_t i = 0; i < n; i++) {
+    *ret_is_whole = call->facts.has_end &&
+                    (call->events_told == CALLS_NONE || call->events_told == count);
+    for (size_t i = 0; i < count; i++) {
         int r = read_line(c, each[i].place, CALLS_EVENT, call->facts.number, &c->texts,
                           c->headers, &l);
         *ret_is_whole &= !r && each[i].number == i;
         if (r == ERR_DAMAGED)
             continue;
-        /* Where it begins, until all are there. */
-        struct calls_event e = { l.ts_ns, l.anchor_byte, { NULL, l.bytes.n } };
         if (!r)
             r = buf_append(&c->reply, l.bytes.p, l.bytes.n);
-        if (!r)
-            r = buf_append(&c->events, &e, sizeof(e));
+        if (r < 0)
+            return r;
+        /* Where it begins is known when all are there. */
+        struct calls_event e = { each[i].ts_ns, each[i].anchor_byte, { 0 } };
+        e.bytes.n = l.bytes.n;
+        r = buf_append(&c->events, &e, sizeof(e));
         if (r < 0)
             return r;
     }
     struct calls_event *events = (void *)c->events.p;
-    const uint8_t *at = c->reply.p;
-    for (size_t i = 0; i < c->events.n / sizeof(*events); at += events[i++].bytes.n)
-        events[i].bytes.p = at;
+    size_t at = 0;
+    for (size_t i = 0; i < c->events.n / sizeof(*events); i++) {
+        events[i].bytes.p = events[i].bytes.n ? c->reply.p + at : NULL;
+        at += events[i].bytes.n;
+    }
     return 0;
 }
 
-/* -- all of it -- */
+/* -- heads -- */
 
-static int
-read_heads(struct calls *c, const struct call *call, struct calls_whole *w)
+static bool
+is_name(struct view name, const char *word)
 {
+    return name.n == strlen(word) && !strncasecmp((const char *)name.p, word, name.n);
+}
+
+/* Do they say that there is a body? */
+static bool
+has_body(const struct calls_header *headers, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct view value = headers[i].value;
+        if (is_name(headers[i].name, "transfer-encoding"))
+            return true;
+        for (size_t k = 0; k < value.n && is_name(headers[i].name, "content-length"); k++)
+            if (value.p[k] >= '1' && value.p[k] <= '9')
+                return true;
+    }
+    return false;
+}
+
+static bool
+lacks_request_body(const struct call *call, const struct calls_whole *w)
+{
+    return !call->request_body.n &&
+           ((call->facts.sent != CALLS_NONE && call->facts.sent) ||
+            has_body(w->request_headers, w->request_header_count));
+}
+
+static bool
+lacks_body(const struct call *call, const struct calls_whole *w)
+{
+    const struct calls_facts *f = &call->facts;
+    if (call->body.n || call->events.n)
+        return false;
+    if (f->received != CALLS_NONE)
+        return f->received;
+    return !is_name(f->method, "HEAD") && f->status != 204 && f->status != 304 &&
+           has_body(w->reply_headers, w->reply_header_count);
+}
+
+/* A call's head; *ret_is_there: it is readable. */
+static int
+read_head(struct calls *c, const struct call *call, enum calls_type type,
+          struct calls_header *headers, size_t *ret_count, bool *ret_is_there)
+{
+    bool is_request = type == CALLS_REQUEST;
+    struct place place = is_request ? call->request : call->reply;
     struct calls_line l;
-    int r = 0;
-    if (call->request.n)
-        r = read_line(c, call->request, CALLS_REQUEST, call->facts.number,
-                      &c->request_texts, c->request_headers, &l);
-    if (call->request.n && !r)
-        w->request_header_count = l.header_count;
-    if (r == -ENOMEM)
-        return r;
-    r = 0;
-    if (call->reply.n)
-        r = read_line(c, call->reply, CALLS_REPLY, call->facts.number, &c->reply_texts,
-                      c->reply_headers, &l);
-    if (call->reply.n && !r)
-        w->reply_header_count = l.header_count;
-    w->request_headers = c->request_headers;
-    w->reply_headers = c->reply_headers;
+    int r = ERR_DAMAGED;
+    if (place.n)
+        r = read_line(c, place, type, call->facts.number,
+                      is_request ? &c->request_texts : &c->reply_texts, headers, &l);
+    *ret_is_there = !r;
+    *ret_count = r ? 0 : l.header_count;
     return r == -ENOMEM ? r : 0;
 }
+
+/* -- all of it -- */
 
 int
 calls_get(struct calls *c, size_t i, struct calls_whole *ret, struct err *err)
 {
     const struct call *call = &c->all[i];
-    struct calls_whole w = { .facts = &call->facts };
+    struct calls_whole w = { .facts = &call->facts,
+                             .request_headers = c->request_headers,
+                             .reply_headers = c->reply_headers };
     struct known_body *k = NULL;
+    bool has_request = false, has_reply = false;
     buf_clear(&c->reply);
     buf_clear(&c->events);
-    int r = read_heads(c, call, &w);
+    int r = read_head(c, call, CALLS_REQUEST, c->request_headers, &w.request_header_count,
+                      &has_request);
+    if (!r)
+        r = read_head(c, call, CALLS_REPLY, c->reply_headers, &w.reply_header_count,
+                      &has_reply);
     if (!r)
         r = make_body(c, call, &k);
     if (!r)
@@ -290,8 +349,9 @@ calls_get(struct calls *c, size_t i, struct calls_whole *ret, struct err *err)
         return err_code(err, r, "cannot read call %llu",
                         (unsigned long long)call->facts.number);
     w.request = (struct view){ k->body.p, k->body.n };
-    w.is_request_whole = k->is_whole && call->request.n;
+    w.is_request_whole = k->is_whole && has_request && !lacks_request_body(call, &w);
     w.reply = (struct view){ c->reply.p, c->reply.n };
+    w.is_reply_whole &= has_reply && !lacks_body(call, &w);
     w.events = (const void *)c->events.p;
     w.event_count = c->events.n / sizeof(struct calls_event);
     *ret = w;

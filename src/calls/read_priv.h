@@ -11,18 +11,21 @@ struct place {
     uint32_t n; /* 0: there is none */
 };
 
-struct event_place {
+/* A piece of a body, or an event. One that comes again is in place of the first, but has
+ * come when that did. */
+struct piece_place {
     struct place place;
-    uint64_t number;
+    uint64_t number, ts_ns, anchor_byte;
 };
 
 struct call {
     struct calls_facts facts;
     struct place request, reply, end;
-    struct buf request_body, body; /* struct place of each piece */
-    struct buf events;             /* struct event_place, in their order */
-    struct buf texts;              /* what `facts` borrows … */
-    struct buf end_texts;          /* … of the end */
+    struct buf request_body, body, events;      /* struct piece_place, by their numbers */
+    bool has_last_of_request, has_last_of_body; /* pieces */
+    uint64_t events_told;                       /* by the end; CALLS_NONE */
+    struct buf texts;                           /* what `facts` borrows … */
+    struct buf end_texts;                       /* … of the end */
 };
 
 struct by_number {
@@ -43,10 +46,12 @@ struct known_body {
 struct calls {
     int fd; /* of plain lines */
     uint64_t bad_lines;
+    size_t kept_bytes; /* of all that is kept of lines */
     struct call *all;
     size_t count, room;
     struct by_number *order; /* of all, by their numbers */
     struct known_body known[READ_KNOWN];
+    struct buf made; /* the next of them */
     uint64_t uses;
     /* of the call that was asked for last */
     struct buf line, texts, request_texts, reply_texts, reply, events;
