@@ -130,6 +130,16 @@ add(struct calls *c, uint64_t number, struct call **ret)
 
 /* -- a line -- */
 
+/* At a character's end. */
+static size_t
+kept_of(struct view v)
+{
+    size_t n = v.n < TEXT_MAX ? v.n : TEXT_MAX;
+    while (n && n < v.n && (v.p[n] & 0xc0) == 0x80)
+        n--;
+    return n;
+}
+
 /* Copies of them, where their ends are cut off if they are too long for anything that is
  * sent. */
 static int
@@ -137,7 +147,7 @@ keep_texts(struct calls *c, struct buf *to, struct view *const *texts, size_t co
 {
     size_t all = 0;
     for (size_t i = 0; i < count; i++) {
-        texts[i]->n = texts[i]->n < TEXT_MAX ? texts[i]->n : TEXT_MAX;
+        texts[i]->n = kept_of(*texts[i]);
         all += texts[i]->n;
     }
     buf_clear(to);

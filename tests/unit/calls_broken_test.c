@@ -284,9 +284,17 @@ lines_of_any_length_are_read(void **state)
     calls_file_reply(&f, 1, 200);
     calls_file_event(&f, 1, 0, buf_str(&large));
     calls_file_event(&f, 1, 1, "b");
-    calls_file_end(&f, 1, 2);
+    AUTO(buf) wide = { 0 };
+    buf_puts(&wide, "x");
+    for (int i = 0; i < 40000; i++)
+        buf_puts(&wide, "\xc3\xa9");
+    l = calls_file_line(&f, CALLS_END, 1);
+    l.model = view_of(&wide);
+    l.events = 2;
+    calls_file_put(&f, &l);
     struct calls *c = calls_kit_open_bytes(view_of(&f.text));
     struct calls_whole w = calls_kit_get(c, 1);
+    assert_int_equal(w.facts->model.n, (64 << 10) - 1); /* no character is cut */
     assert_int_equal(w.request.n, large.n);
     assert_int_equal(w.reply.n, large.n + 1);
     assert_true(w.is_reply_whole);
