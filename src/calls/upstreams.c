@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls/upstreams.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -86,12 +87,15 @@ is_authority(struct view v)
     const uint8_t *at = v.n ? memrchr(v.p, '@', v.n) : NULL;
     if (at)
         v = (struct view){ at + 1, v.n - (size_t)(at + 1 - v.p) };
-    const uint8_t *end = v.n && v.p[0] == '[' ? memchr(v.p, ']', v.n) : v.p;
-    if (!end)
+    bool is_number = v.n && v.p[0] == '[';
+    const uint8_t *end = memchr(v.p, is_number ? ']' : ':', v.n);
+    if (is_number && (!end || end - v.p < 3))
         return false;
-    const uint8_t *colon = memchr(end, ':', v.n - (size_t)(end - v.p));
-    size_t host = colon ? (size_t)(colon - v.p) : v.n;
-    return host && (!colon || is_port((struct view){ colon + 1, v.n - host - 1 }));
+    size_t host = end ? (size_t)(end - v.p) + is_number : v.n;
+    bool has_port = host < v.n;
+    if (!host || (has_port && v.p[host] != ':'))
+        return false;
+    return !has_port || is_port((struct view){ v.p + host + 1, v.n - host - 1 });
 }
 
 static bool
@@ -188,6 +192,46 @@ find_vendor(struct view name)
     return NULL;
 }
 
+enum { VARIABLE_MAX = sizeof(((struct calls_upstream *)0)->name) + sizeof("_BASE_URL") };
+
+/* "my-own": MY_OWN_BASE_URL */
+static void
+own_variable(const struct calls_upstream *one, char ret[VARIABLE_MAX])
+{
+    size_t n = strlen(one->name);
+    for (size_t i = 0; i < n; i++)
+        ret[i] = one->name[i] == '-' ? '_' : (char)toupper((unsigned char)one->name[i]);
+    snprintf(ret + n, VARIABLE_MAX - n, "_BASE_URL");
+}
+
+static bool
+has_variable(const struct calls_upstream *one, const char *variable)
+{
+    char own[VARIABLE_MAX];
+    own_variable(one, own);
+    if (!one->variables[0])
+        return !strcmp(own, variable);
+    for (size_t i = 0; i < 2 && one->variables[i]; i++)
+        if (!strcmp(one->variables[i], variable))
+            return true;
+    return false;
+}
+
+/* A program is told one place by a variable: "my-own" and "my_own" are not two. */
+static int
+check_variable(const struct calls_upstreams *u, const struct calls_upstream *one,
+               struct err *err)
+{
+    char own[VARIABLE_MAX];
+    own_variable(one, own);
+    for (size_t i = 0; i < u->n; i++)
+        if (&u->each[i] != one && has_variable(&u->each[i], own))
+            return err_set(err, ERR_USAGE,
+                           "--upstream: '%s' would be told by %s, and so is '%s'",
+                           one->name, own, u->each[i].name);
+    return 0;
+}
+
 static int
 add_told(struct calls_upstreams *u, struct view word, struct err *err)
 {
@@ -203,8 +247,9 @@ add_told(struct calls_upstreams *u, struct view word, struct err *err)
                        CALLS_UPSTREAMS_MAX);
     if (v)
         memcpy(one->variables, v->variables, sizeof(one->variables));
+    int r = v ? 0 : check_variable(u, one, err);
     struct view url = { equals + 1, word.n - name.n - 1 };
-    return set_url(one, url, "--upstream", err);
+    return r < 0 ? r : set_url(one, url, "--upstream", err);
 }
 
 static int
@@ -224,6 +269,7 @@ calls_upstreams_init(struct calls_upstreams *u, char *const *envp, const char *t
                      const char *key, struct err *err)
 {
     int r = 0;
+    assert(calls_key_is(key));
     *u = (struct calls_upstreams){ 0 };
     for (size_t i = 0; i < VENDORS && !r; i++)
         r = add_vendor(u, &vendors[i], envp, err);
@@ -262,22 +308,35 @@ calls_upstreams_find(const struct calls_upstreams *u, struct view segment)
 
 /* -- what a program is told -- */
 
-/* Where requests go to another proxy ours would be asked for there. */
+/* Some send all requests to what is there for one scheme. */
+static bool
+has_proxy(char *const *envp)
+{
+    static const char *const names[] = { "http_proxy",  "HTTP_PROXY", "https_proxy",
+                                         "HTTPS_PROXY", "all_proxy",  "ALL_PROXY" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (variable(envp, names[i]))
+            return true;
+    return false;
+}
+
+/* Where requests go to another proxy ours would be asked for there. Either name says what
+ * the other one did, if it said nothing: of two some look at one only. */
 static int
 tell_no_proxy(char *const *envp, calls_variable_fn fn, void *ctx)
 {
-    static const char *const senders[] = { "http_proxy", "HTTP_PROXY", "all_proxy",
-                                           "ALL_PROXY" };
-    static const char *const keepers[] = { "no_proxy", "NO_PROXY" };
-    bool is_sent = false;
+    static const char *const names[] = { "no_proxy", "NO_PROXY" };
     int r = 0;
-    for (size_t i = 0; i < sizeof(senders) / sizeof(senders[0]); i++)
-        is_sent |= variable(envp, senders[i]) != NULL;
-    for (size_t i = 0; is_sent && !r && i < sizeof(keepers) / sizeof(keepers[0]); i++) {
+    for (size_t i = 0; i < 2 && r >= 0 && has_proxy(envp); i++) {
         AUTO(buf) value = { 0 };
-        const char *old = variable(envp, keepers[i]);
-        buf_printf(&value, "%s%s127.0.0.1,localhost,::1", old ? old : "", old ? "," : "");
-        r = value.failed ? value.failed : fn(ctx, keepers[i], buf_str(&value));
+        const char *old = variable(envp, names[i]);
+        old = old ? old : variable(envp, names[1 - i]);
+        if (old && !strcmp(old, "*")) /* all; with more behind it, it is a host */
+            buf_puts(&value, old);
+        else
+            buf_printf(&value, "%s%s127.0.0.1,localhost,::1", old ? old : "",
+                       old ? "," : "");
+        r = value.failed ? value.failed : fn(ctx, names[i], buf_str(&value));
     }
     return r;
 }
@@ -287,18 +346,15 @@ tell_variables(const struct calls_upstream *one, const char *where, calls_variab
                void *ctx)
 {
     AUTO(buf) value = { 0 };
-    char own[sizeof(one->name) + sizeof("_BASE_URL")];
-    size_t n = strlen(one->name);
-    for (size_t i = 0; i < n; i++)
-        own[i] = one->name[i] == '-' ? '_' : (char)toupper((unsigned char)one->name[i]);
-    snprintf(own + n, sizeof(own) - n, "_BASE_URL");
+    char own[VARIABLE_MAX];
     buf_printf(&value, "http://%s/%s", where, one->segment);
     if (value.failed)
         return value.failed;
+    own_variable(one, own);
     if (!one->variables[0])
         return fn(ctx, own, buf_str(&value));
     int r = 0;
-    for (size_t i = 0; i < 2 && one->variables[i] && !r; i++)
+    for (size_t i = 0; i < 2 && one->variables[i] && r >= 0; i++)
         r = fn(ctx, one->variables[i], buf_str(&value));
     return r;
 }
@@ -308,7 +364,7 @@ calls_upstreams_each_variable(const struct calls_upstreams *u, char *const *envp
                               const char *where, calls_variable_fn fn, void *ctx)
 {
     int r = 0;
-    for (size_t i = 0; i < u->n && !r; i++)
+    for (size_t i = 0; i < u->n && r >= 0; i++)
         r = tell_variables(&u->each[i], where, fn, ctx);
     return r < 0 ? r : tell_no_proxy(envp, fn, ctx);
 }
