@@ -30,7 +30,7 @@ struct jsonl {
     uint64_t at;       /* of all bytes that were fed, where that one begins: an object
                           in it lies at `at` + (object.p - line.p) */
     uint64_t fed;
-    bool is_bad;       /* that one has been told */
+    bool is_bad; /* that one has been told */
 };
 
 void jsonl_release(struct jsonl *j);
