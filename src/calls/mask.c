@@ -14,9 +14,12 @@ enum {
     SAID_MIN = 8, /* bytes; a shorter one would mask ordinary words */
     SAID_MAX = 16 << 10,
     SAID_ALL_MAX = 256 << 10,
-    SAID_GROWS = 3, /* times: a mask is longer than SAID_MIN */
     STREAM_AT_ONCE = 64 << 10,
 };
+
+/* So many times longer text gets: masked, where a mask is longer than SAID_MIN; in JSON.
+ */
+static const size_t MASK_GROWS = 3, JSON_GROWS = 6;
 
 static const char left_out[] = "[left out: it could not be searched for secrets]";
 
@@ -124,8 +127,8 @@ remember(struct calls_mask *m, struct view v)
 static void
 learn(struct calls_mask *m, struct view v)
 {
-    AUTO(buf) json = { .ceiling = 6 * SAID_MAX + 2 };
-    AUTO(buf) slashes = { .ceiling = 6 * SAID_MAX };
+    AUTO(buf) json = { .ceiling = JSON_GROWS * SAID_MAX + 2 };
+    AUTO(buf) slashes = { .ceiling = JSON_GROWS * SAID_MAX };
     struct json j = { .out = &json };
     if (v.n < SAID_MIN || v.n > SAID_MAX)
         return;
@@ -322,7 +325,7 @@ static bool
 is_json(struct view body)
 {
     size_t i = 0;
-    while (i < body.n && memchr(" \t\r\n", body.p[i], 4))
+    while (i < body.n && (body.p[i] == ' ' || (body.p[i] >= '\t' && body.p[i] <= '\r')))
         i++;
     return i < body.n && (body.p[i] == '{' || body.p[i] == '[') && json_in_is_one(body);
 }
@@ -417,7 +420,7 @@ calls_mask_url(struct calls_mask *m, struct view url, struct buf *out)
 static int
 pass_on(struct calls_mask *m, struct calls_mask_stream *s, size_t keep, struct buf *out)
 {
-    AUTO(buf) said = { .ceiling = SAID_GROWS * (STREAM_AT_ONCE + SAID_MAX) };
+    AUTO(buf) said = { .ceiling = MASK_GROWS * (STREAM_AT_ONCE + SAID_MAX) };
     struct view text = { s->waiting.p, s->waiting.n };
     size_t stop = text.n > keep ? text.n - keep : 0;
     put_said(m, &s->covered, text, stop, &said);

@@ -2,6 +2,7 @@
 /* read.c -- the file gone through: which call each line is of, and where it stands. */
 #include "calls/read.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -103,6 +104,7 @@ add(struct calls *c, uint64_t number, struct call **ret)
         r = make_room(c);
     if (r < 0)
         return r;
+    assert(c->all && c->order);
     memmove(c->order + at + 1, c->order + at, (c->count - at) * sizeof(*c->order));
     c->order[at] = (struct by_number){ number, c->count };
     *ret = &c->all[c->count++];

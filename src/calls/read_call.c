@@ -35,10 +35,13 @@ read_line(struct calls *c, struct place place, enum calls_type type, uint64_t ca
     buf_clear(&c->line);
     texts->ceiling = CALLS_LINE_MAX;
     uint8_t *p = buf_grow(&c->line, place.n);
-    int r = p ? pread_all(c->fd, p, place.n, place.at) : c->line.failed;
-    if (!r)
-        r = calls_line_get((struct view){ p, place.n }, texts, headers, ret);
-    return r < 0 ? r : ret->type == type && ret->call == call ? 0 : ERR_DAMAGED;
+    int r = p ? pread_all(c->fd, p, place.n, place.at) : -ENOMEM;
+    if (r < 0)
+        return r;
+    r = calls_line_get((struct view){ p, place.n }, texts, headers, ret);
+    if (r < 0)
+        return r;
+    return ret->type == type && ret->call == call ? 0 : ERR_DAMAGED;
 }
 
 /* -- a request's body -- */

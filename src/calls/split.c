@@ -52,7 +52,7 @@ hand_out(struct calls_split *s, struct view piece, calls_split_fn fn, void *ctx)
 int
 calls_split_feed(struct calls_split *s, struct view bytes, calls_split_fn fn, void *ctx)
 {
-    s->held.ceiling = 2 * CALLS_EVENT_MAX;
+    s->held.ceiling = (size_t)2 * CALLS_EVENT_MAX;
     while (bytes.n) {
         bool ends = false;
         struct view piece = bytes;
