@@ -285,9 +285,9 @@ nothing_is_written_before_the_head_is_good(void **state)
     (void)state;
     static const struct wire_head untouched;
     struct wire_head head = { 0 };
-    struct wire_refusal why = { 0 };
+    struct wire_refusal why = { .status = 7 };
     assert_int_equal(wire_head_parse(text_view(GET_HOST), &head, &why), 0);
-    assert_int_equal(why.status, 0);
+    assert_int_equal(why.status, 7);
     assert_true(wire_head_parse(text_view(GET_HOST "\n"), &head, &why) < 0);
     assert_memory_equal(&head, &untouched, sizeof(head));
     assert_int_equal(wire_head_parse((struct view){ 0 }, &head, &why), 0);
