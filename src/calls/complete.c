@@ -245,6 +245,7 @@ end_call(struct completing *c, size_t i, struct err *err)
     (void)calls_answer_end(a, (struct view){ 0 }, nothing, NULL);
     struct turn_reply_facts facts = calls_answer_facts(a);
     l.end = CALLS_CUT;
+    l.events = f->is_stream ? f->events : CALLS_NONE;
     l.duration_ns = f->last_ns > f->ts_ns ? f->last_ns - f->ts_ns : 0;
     l.model = facts.model;
     l.stop = facts.stop;

@@ -269,13 +269,13 @@ calls_upstreams_init(struct calls_upstreams *u, char *const *envp, const char *t
                      const char *key, struct err *err)
 {
     int r = 0;
-    assert(calls_key_is(key));
+    assert(!key || calls_key_is(key));
     *u = (struct calls_upstreams){ 0 };
     for (size_t i = 0; i < VENDORS && !r; i++)
         r = add_vendor(u, &vendors[i], envp, err);
     if (!r)
         r = add_all_told(u, told, err);
-    for (size_t i = 0; i < u->n; i++)
+    for (size_t i = 0; key && i < u->n; i++)
         snprintf(u->each[i].segment, sizeof(u->each[i].segment), "%s%c", key,
                  (char)('a' + i));
     if (r < 0)

@@ -35,7 +35,8 @@ bool calls_key_is(const char *key);
  * Those that are known (anthropic, openai, gemini, …): where the environment says they
  * are, else at their vendor's public base URL; then what `told` says, "name=URL,…" (NULL:
  * nothing). A name that is not known may be told, too: its variable is NAME_BASE_URL.
- * ERR_USAGE for what is no http or https URL, or no name.
+ * ERR_USAGE for what is no http or https URL, or no name. key NULL: it is only to be seen
+ * whether they are right, and there are no segments.
  */
 int calls_upstreams_init(struct calls_upstreams *u, char *const *envp, const char *told,
                          const char *key, struct err *err);

@@ -149,6 +149,7 @@ make_note(struct wire *w, const struct wire_head *head, const struct gate_pass *
         .method = head->method,
         .url = url,
         .http_minor = head->minor,
+        .has_body = head->has_body,
         .headers = head->headers,
         .header_count = head->header_count,
     };

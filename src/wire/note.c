@@ -142,6 +142,7 @@ wire_note_new(struct wire_record *r, const struct wire_asked *asked)
     n->mask.redact = r->opt.redact;
     n->api = calls_talk_api(asked->method, asked->url);
     n->has_turns = r->opt.has_turns && n->api != TURN_API_AUTO;
+    n->has_body = asked->has_body;
     n->head = calls_line(CALLS_REQUEST, n->number, record_now_ns(r));
     n->head.has_turns = n->has_turns;
     if (r->opt.control && r->opt.control->has_anchors)
@@ -214,7 +215,7 @@ wire_note_body(struct wire_note *n, struct view body)
     struct view masked = { r->masked.p, r->masked.n };
     buf_append(&kind, n->head.target.p, n->head.target.n);
     buf_append(&kind, n->head.url.p, n->head.url.n);
-    if (body.n) {
+    if (n->has_body) {
         if (calls_bases_tell(r->bases, &l, (struct view){ kind.p, kind.n }, masked,
                              &r->ops) < 0)
             l.base = 0, l.bytes = masked;
@@ -274,7 +275,10 @@ wire_note_body_piece(struct wire_note *n, struct view piece, bool is_last)
         (void)calls_mask_flush(&n->mask, &n->sent, &n->sent_piece);
     struct calls_line l = calls_line(CALLS_REQUEST_BODY, n->number, 0);
     l.size_bytes = n->sent_bytes;
-    if (is_last || n->sent_piece.n >= RECORD_PIECE)
+    l.piece = n->sent_pieces;
+    bool is_due = is_last || n->sent_piece.n >= RECORD_PIECE;
+    n->sent_pieces += is_due;
+    if (is_due)
         note_drop(&n->sent_piece, note_put_piece(n, &l, &n->sent_piece, is_last));
     record_write(n->record);
 }
@@ -315,6 +319,7 @@ put_end(struct wire_note *n, enum calls_status status, struct view error, uint64
     l.error = error;
     l.sent = sent;
     l.received = received;
+    l.events = n->is_stream ? n->events : CALLS_NONE;
     l.first_byte_ns = between(n->head.ts_ns, n->reply_ns);
     l.first_token_ns = between(n->head.ts_ns, n->token_ns);
     l.duration_ns = between(n->head.ts_ns, n->ends_ns);

@@ -143,6 +143,7 @@ write_event(void *ctx, const struct calls_veiled *v)
     struct calls_line l = calls_line(CALLS_EVENT, n->number, v->ts_ns);
     l.anchor_byte = record_late_anchor(n->record);
     l.event = v->event;
+    n->events = v->event >= n->events ? v->event + 1 : n->events;
     l.is_held = v->is_held;
     l.bytes = v->bytes;
     record_put(n->record, &l);
@@ -181,6 +182,7 @@ put_pieces(struct wire_note *n, bool is_last)
     struct calls_line l = calls_line(CALLS_BODY, n->number, 0);
     l.size_bytes = n->body_bytes;
     do {
+        l.piece = n->pieces++;
         size_t size = note_put_piece(n, &l, &n->piece, is_last);
         hear(n, (struct view){ n->piece.p, size }, record_now_ns(n->record));
         note_drop(&n->piece, size);

@@ -66,6 +66,7 @@ struct wire_asked {
     const char *upstream, *target; /* its name and base URL */
     struct view method, url;       /* url: without the proxy's secret segment */
     unsigned http_minor;
+    bool has_body; /* be it empty */
     const struct calls_header *headers;
     size_t header_count;
 };

@@ -57,11 +57,11 @@ struct wire_note {
     struct calls_line head;
     struct calls_header headers[CALLS_HEADERS_MAX];
     struct buf texts; /* of the head, masked */
-    bool is_head_written;
+    bool has_body, is_head_written;
     struct record_asked *asked; /* NULL: its body is not known */
     struct calls_mask_stream sent;
     struct buf sent_piece;
-    uint64_t sent_bytes;
+    uint64_t sent_bytes, sent_pieces;
 
     /* note_reply.c */
     uint64_t reply_ns, token_ns, ends_ns; /* 0: not yet */
@@ -76,7 +76,8 @@ struct wire_note {
     bool is_piecewise;
     struct calls_mask_stream got;
     struct buf piece;
-    uint64_t body_bytes; /* decoded */
+    uint64_t body_bytes;     /* decoded */
+    uint64_t pieces, events; /* that are written */
     uint64_t event_ns, event_anchor;
     const char *damage; /* NULL: none */
 };
