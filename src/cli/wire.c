@@ -100,10 +100,9 @@ print_call(struct wire *w, const struct args *a, struct err *err)
         return r;
     r = a->is_json ? cli_wire_json_whole(&whole, w->start_ns, err)
                    : cli_wire_call(&whole, err);
-    bool is_whole = whole.is_request_whole && whole.is_reply_whole;
-    return r < 0 || is_whole ? r
-                             : err_set(err, ERR_DAMAGED,
-                                       "parts of call %" PRIu64 " are missing", a->call);
+    if (r < 0 || !cli_wire_is_damaged(&whole))
+        return r;
+    return err_set(err, ERR_DAMAGED, "parts of call %" PRIu64 " are missing", a->call);
 }
 
 /* What could be read was delivered. */

@@ -89,6 +89,14 @@ put_end(struct printing *p, const struct calls_facts *f)
     buf_puts(&p->out, "\n");
 }
 
+bool
+cli_wire_is_damaged(const struct calls_whole *w)
+{
+    const struct calls_facts *f = w->facts;
+    bool has_all = f->status && f->has_end && f->end == CALLS_OK;
+    return !w->is_request_whole || (has_all && !w->is_reply_whole);
+}
+
 int
 cli_wire_call(const struct calls_whole *w, struct err *err)
 {
@@ -104,7 +112,7 @@ cli_wire_call(const struct calls_whole *w, struct err *err)
     if (f->status) {
         buf_printf(&p.out, "\nHTTP/1.1 %u\n", f->status);
         put_headers(&p, w->reply_headers, w->reply_header_count);
-        put_body(&p, w->reply, w->is_reply_whole);
+        put_body(&p, w->reply, w->is_reply_whole || !cli_wire_is_damaged(w));
     }
     put_end(&p, f);
     int r = p.out.failed ? p.out.failed : file_write_all(STDOUT_FILENO, p.out.p, p.out.n);

@@ -16,6 +16,8 @@ int cli_wire_table(const struct calls *c, struct err *err);
 /* wire_json.c: an array of objects, without bodies; one with all there is to say. */
 int cli_wire_json(const struct calls *c, uint64_t start_ns, struct err *err);
 int cli_wire_json_whole(const struct calls_whole *w, uint64_t start_ns, struct err *err);
+/* Has something been lost of it? What never came is not. */
+bool cli_wire_is_damaged(const struct calls_whole *w);
 /* wire_call.c: one as text, safe for a terminal. */
 int cli_wire_call(const struct calls_whole *w, struct err *err);
 
