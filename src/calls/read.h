@@ -63,6 +63,10 @@ struct calls_event {
     struct view bytes;
 };
 
+/* One event of a call, as it was told last; good until the next call to any of these.
+ * ERR_DAMAGED: it is missing, or cannot be read. */
+int calls_event(struct calls *c, size_t i, uint64_t number, struct calls_event *ret);
+
 /* A call whole; good until the next calls_get(). */
 struct calls_whole {
     const struct calls_facts *facts;

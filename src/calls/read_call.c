@@ -265,6 +265,29 @@ join_events(struct calls *c, const struct call *call, bool *ret_is_whole)
     return 0;
 }
 
+int
+calls_event(struct calls *c, size_t i, uint64_t number, struct calls_event *ret)
+{
+    const struct call *call = &c->all[i];
+    size_t low = 0, high;
+    const struct piece_place *each = pieces_of(&call->events, &high);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (each[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == call->events.n / sizeof(*each) || each[low].number != number)
+        return ERR_DAMAGED;
+    struct calls_line l;
+    int r = read_line(c, each[low].place, CALLS_EVENT, call->facts.number, &c->texts,
+                      c->headers, &l);
+    if (!r)
+        *ret = (struct calls_event){ each[low].ts_ns, each[low].anchor_byte, l.bytes };
+    return r;
+}
+
 /* -- heads -- */
 
 static bool

@@ -15,6 +15,7 @@
 #include "gz/pack.h"
 #include "gz/read.h"
 #include "library/history_state_priv.h"
+#include "session/lines.h"
 #include "tape/names.h"
 
 enum { TEXT_MAX = 1 << 30 }; /* of a file that is read whole */
@@ -30,6 +31,7 @@ enum kind {
     TEXT,
     JSON,
     JSON_LINES,
+    CALLS, /* of the wire */
     BYTES, /* whatever it is, its length stays */
     STATE, /* … of an import, with a checksum */
 };
@@ -47,6 +49,7 @@ static const struct {
     { "*" TAPE_JOIN_SUFFIX, DERIVED },
     { "*.json", JSON },
     { "*.json.bad", JSON },
+    { "session." SESSION_WIRE, CALLS },
     { "*.jsonl", JSON_LINES },
     { "*.jsonl.bad", JSON_LINES },
     { "host.log", TEXT },
@@ -156,6 +159,7 @@ make_text(struct anew *a, int from_fd, int to_fd, enum kind kind,
     case PART:
     case SCRAP:
     case DERIVED:
+    case CALLS:
     case BYTES:
     case STATE:
         break;
@@ -207,6 +211,28 @@ make_plain(struct anew *a, const char *name, enum kind kind, struct scrub_count 
 }
 
 static int
+make_calls(struct anew *a, const char *name, struct scrub_count *count, struct err *err)
+{
+    AUTO(buf) from = { 0 };
+    AUTO(buf) to = { 0 };
+    uint64_t dropped = 0;
+    int r = paths(a, name, &from, &to);
+    int fd = r < 0 ? r
+                   : openat(a->to_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_code(err, r < 0 ? r : -errno, "cannot make '%s/%s' anew", a->from,
+                        name);
+    r = scrub_wire(a->scrub, buf_str(&from), fd, count, &dropped, err);
+    if (!r && (fchmod(fd, 0600) < 0 || fsync(fd) < 0))
+        r = err_sys(err, "cannot make '%s/%s' anew", a->from, name);
+    close(fd);
+    if (!r && dropped)
+        tell(a, name, "was damaged: what could not be read of it is gone");
+    a->done.is_damaged |= dropped > 0;
+    return r;
+}
+
+static int
 make_file(struct anew *a, const char *name, struct err *err)
 {
     struct scrub_count count = { 0 };
@@ -214,6 +240,8 @@ make_file(struct anew *a, const char *name, struct err *err)
     int r = 0;
     if (kind == RECORDING || kind == SCRAP)
         r = make_tape(a, name, kind, &count, err);
+    else if (kind == CALLS)
+        r = make_calls(a, name, &count, err);
     else if (kind != PART && kind != DERIVED)
         r = make_plain(a, name, kind, &count, err);
     if (r < 0 || !count.places)

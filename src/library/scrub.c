@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/json_in.h"
 #include "base/utf8.h"
+#include "calls/rewrite.h"
 #include "session/id.h"
 
 enum {
@@ -312,6 +313,53 @@ scrub_json_lines(struct scrub *s, struct view in, struct buf *out,
         in.n -= n + (end != NULL);
     }
     return e;
+}
+
+/* -- calls of the wire -- */
+
+struct scrub_calls {
+    struct scrub *s;
+    struct scrub_count *count;
+    int to_fd;
+};
+
+static int
+mask_part(void *ctx, struct view text, struct buf *out)
+{
+    struct scrub_calls *c = ctx;
+    struct json_in in = { .p = text.p, .end = text.p + text.n };
+    uint8_t first = text.n ? json_in_peek(&in) : 0;
+    bool is_json = (first == '{' || first == '[') && json_in_is_one(text);
+    return is_json ? scrub_json(c->s, text, out, c->count)
+                   : scrub_text(c->s, text, out, c->count);
+}
+
+static void
+count_found(void *ctx, size_t bytes)
+{
+    struct scrub_calls *c = ctx;
+    c->count->places++;
+    c->count->bytes += bytes;
+}
+
+static int
+write_lines(void *ctx, struct view lines)
+{
+    struct scrub_calls *c = ctx;
+    return file_write_all(c->to_fd, lines.p, lines.n);
+}
+
+int
+scrub_wire(struct scrub *s, const char *path, int to_fd, struct scrub_count *count,
+           uint64_t *ret_dropped, struct err *err)
+{
+    struct scrub_calls c = { s, count, to_fd };
+    const struct calls_rewrite_options opt = { .secrets = s->secrets,
+                                               .mask = mask_part,
+                                               .found = count_found,
+                                               .write = write_lines,
+                                               .ctx = &c };
+    return calls_rewrite(path, &opt, ret_dropped, err);
 }
 
 /* -- files of bytes -- */

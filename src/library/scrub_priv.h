@@ -42,6 +42,10 @@ int scrub_json_lines(struct scrub *s, struct view in, struct buf *out,
                      struct scrub_count *count);
 /* An io.log: lines of JSON, and messages that are told in pieces. */
 int scrub_io(struct scrub *s, struct view in, struct buf *out, struct scrub_count *count);
+/* A session.wire.jsonl at that path, from its beginning to its end (calls/rewrite.h).
+ * *ret_dropped: so many lines could not be looked through, and are gone. */
+int scrub_wire(struct scrub *s, const char *path, int to_fd, struct scrub_count *count,
+               uint64_t *ret_dropped, struct err *err);
 /* All of a file, of any size, with as many bytes in place of those that are masked. */
 int scrub_bytes(struct scrub *s, int from_fd, int to_fd, struct scrub_count *count);
 
