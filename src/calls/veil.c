@@ -2,46 +2,35 @@
 /*
  * veil.c -- events on their way to the record: searched, held back, handed out.
  *
- * A lane is one text that comes in pieces. Since nothing of it was held last, all that
- * came is in `raw`, and what its scanner has let out of that in `out`: when nothing is
- * held any more and both are the same, there was no secret.
+ * Each string of an event that is a piece of a text is a part; it waits until all of it
+ * is let out by its lane. As long as that is just what has come, each part gets its own
+ * letters; where there is a secret, all goes into the latest part, and those before stay
+ * as they were shown.
  */
 #include "calls/veil.h"
 
 #include <errno.h>
 
-#include "base/json.h"
 #include "base/json_in.h"
 #include "calls/veil_priv.h"
 
 enum {
-    LANES = 4, /* texts that go on at the same time; each costs some 120 KiB */
+    LANES = 64,  /* texts that go on at the same time */
+    STREAMS = 4, /* of them with a scanner; each costs some 120 KiB */
     WAITING_MAX = 8192,
     WAITING_BYTES_MAX = 1 << 20,
 };
 
-struct lane {
-    uint64_t id;   /* 0: it is nobody's */
-    uint64_t used; /* the latest is the highest */
-    struct redact_stream *stream;
-    struct buf raw, out;
-};
-
-/* An event that is held, or stands behind one. */
-struct waiting {
-    uint64_t event, ts_ns;
-    struct lane *lane; /* that decides; NULL: it is decided */
-    struct buf bytes;  /* as it came */
-    struct buf shown;  /* as it was written */
-};
-
 struct calls_veil {
     struct calls_mask *mask; /* borrowed */
-    struct lane lanes[LANES];
+    struct veil_lane lanes[LANES];
+    struct redact_stream *streams[STREAMS];
     uint64_t events, uses;
-    struct waiting *waiting;
+    struct veil_event now;      /* at hand */
+    struct veil_event *waiting; /* those before it that wait, or stand behind one */
     size_t count, room, bytes;
-    struct buf said, text, fed, put, masked; /* scratch */
+    struct veil_sheet sheet;
+    struct buf pieces, text, let; /* scratch: of the event at hand */
 };
 
 int
@@ -55,11 +44,10 @@ calls_veil_new(struct calls_veil **ret, struct calls_mask *mask)
     return 0;
 }
 
-static void
-release_waiting(struct waiting *w)
+static struct view
+view_of(const struct buf *b)
 {
-    buf_release(&w->bytes);
-    buf_release(&w->shown);
+    return (struct view){ b->p, b->n };
 }
 
 void
@@ -67,79 +55,58 @@ calls_veil_free(struct calls_veil *v)
 {
     if (!v)
         return;
-    struct buf *scratch[] = { &v->said, &v->text, &v->fed, &v->put, &v->masked };
-    for (size_t i = 0; i < sizeof(scratch) / sizeof(scratch[0]); i++)
-        buf_release(scratch[i]);
-    for (size_t i = 0; i < LANES; i++) {
-        redact_stream_free(v->lanes[i].stream);
-        buf_release(&v->lanes[i].raw);
-        buf_release(&v->lanes[i].out);
-    }
+    veil_sheet_release(&v->sheet);
+    buf_release(&v->pieces);
+    buf_release(&v->text);
+    buf_release(&v->let);
+    for (size_t i = 0; i < LANES; i++)
+        veil_lane_release(&v->lanes[i]);
+    for (size_t i = 0; i < STREAMS; i++)
+        redact_stream_free(v->streams[i]);
     for (size_t i = 0; i < v->count; i++)
-        release_waiting(&v->waiting[i]);
+        veil_event_release(&v->waiting[i]);
+    veil_event_release(&v->now);
     free(v->waiting);
     free(v);
 }
 
-static struct view
-view_of(const struct buf *b)
-{
-    return (struct view){ b->p, b->n };
-}
-
-/* -- one event as it may be written -- */
-
-/* The event with another text in place of its own, appended to v->put. */
-static int
-replace_text(struct calls_veil *v, struct view event, const struct veil_text *t,
-             struct view text)
-{
-    struct json j = { .out = &v->put };
-    size_t before = (size_t)(t->string.p - event.p);
-    buf_append(&v->put, event.p, before);
-    json_bytes(&j, text);
-    before += t->string.n;
-    return buf_append(&v->put, event.p + before, event.n - before);
-}
-
-/* Without what is secret by itself; v->masked then has it, unless nothing was. */
-static int
-mask_whole(struct calls_veil *v, struct view event, struct view *ret)
-{
-    struct veil_text t = veil_text_find(event);
-    struct view searched = t.json.n ? t.json : event;
-    buf_clear(&v->masked);
-    size_t before = (size_t)(searched.p - event.p);
-    buf_append(&v->masked, event.p, before);
-    int r = calls_mask_text(v->mask->redact, searched, &v->masked);
-    before += searched.n;
-    if (r >= 0)
-        r = buf_append(&v->masked, event.p + before, event.n - before);
-    bool is_same = v->masked.n == event.n && !memcmp(v->masked.p, event.p, event.n);
-    *ret = is_same ? event : view_of(&v->masked);
-    return r;
-}
-
 /* -- handing out -- */
 
-static int
-hand_out(const struct calls_veil_to *to, const struct waiting *w, struct view bytes,
-         bool is_held, bool is_again)
+static struct calls_veiled
+veiled(const struct veil_event *e)
 {
-    const struct calls_veiled out = { .event = w->event,
-                                      .ts_ns = w->ts_ns,
-                                      .bytes = bytes,
-                                      .is_held = is_held,
-                                      .is_again = is_again };
+    return (struct calls_veiled){ .event = e->number,
+                                  .ts_ns = e->ts_ns,
+                                  .bytes = view_of(&e->shown) };
+}
+
+static bool
+is_same(const struct buf *a, const struct buf *b)
+{
+    return a->n == b->n && (!a->n || !memcmp(a->p, b->p, a->n));
+}
+
+static int
+write_event(struct calls_veil *v, struct veil_event *e, bool is_again,
+            const struct calls_veil_to *to)
+{
+    const struct buf *masked = &v->sheet.masked;
+    int r = veil_event_show(e, v->mask->redact, &v->sheet);
+    if (r < 0 || (is_again && is_same(&e->shown, masked)))
+        return r;
+    buf_clear(&e->shown);
+    if ((r = buf_append(&e->shown, masked->p, masked->n)) < 0)
+        return r;
+    struct calls_veiled out = veiled(e);
+    out.is_held = e->open > 0;
+    out.is_again = is_again;
     return to->write(to->ctx, &out);
 }
 
 static int
-settle(const struct calls_veil_to *to, const struct waiting *w, struct view bytes)
+settle(const struct veil_event *e, const struct calls_veil_to *to)
 {
-    const struct calls_veiled out = { .event = w->event,
-                                      .ts_ns = w->ts_ns,
-                                      .bytes = bytes };
+    const struct calls_veiled out = veiled(e);
     return to->settled(to->ctx, &out);
 }
 
@@ -149,258 +116,284 @@ settle_front(struct calls_veil *v, const struct calls_veil_to *to)
 {
     size_t n = 0;
     int r = 0;
-    while (r >= 0 && n < v->count && !v->waiting[n].lane) {
-        struct waiting *w = &v->waiting[n++];
-        r = settle(to, w, view_of(&w->shown));
-        v->bytes -= w->bytes.n + w->shown.n;
-        release_waiting(w);
+    while (r >= 0 && n < v->count && !v->waiting[n].open) {
+        struct veil_event *e = &v->waiting[n++];
+        r = settle(e, to);
+        v->bytes -= e->cost;
+        veil_event_release(e);
     }
     v->count -= n;
-    memmove(v->waiting, v->waiting + n, v->count * sizeof(*v->waiting));
+    if (n)
+        memmove(v->waiting, v->waiting + n, v->count * sizeof(*v->waiting));
     return r < 0 ? r : 0;
 }
 
-/* There was no secret: what was held is written again as it came. */
-static int
-clear_lane(struct calls_veil *v, const struct lane *l, const struct calls_veil_to *to)
-{
-    int r = 0;
-    for (size_t i = 0; i < v->count && r >= 0; i++) {
-        struct waiting *w = &v->waiting[i];
-        struct view whole;
-        if (w->lane != l)
-            continue;
-        r = mask_whole(v, view_of(&w->bytes), &whole);
-        if (r >= 0)
-            r = hand_out(to, w, whole, false, true);
-        v->bytes -= w->shown.n;
-        buf_clear(&w->shown);
-        if (r >= 0)
-            r = buf_append(&w->shown, whole.p, whole.n);
-        v->bytes += w->shown.n;
-        w->lane = NULL;
-    }
-    return r;
-}
-
-/* There was one: what was written stays. */
+/* What is decided needs no more than what was written. */
 static void
-keep_lane(struct calls_veil *v, const struct lane *l)
+weigh(struct calls_veil *v, struct veil_event *e)
 {
-    for (size_t i = 0; i < v->count; i++)
-        if (v->waiting[i].lane == l)
-            v->waiting[i].lane = NULL;
-}
-
-static bool
-is_clear(const struct lane *l)
-{
-    return l->raw.n == l->out.n && (!l->raw.n || !memcmp(l->raw.p, l->out.p, l->raw.n));
-}
-
-static void
-forget_text(struct lane *l)
-{
-    buf_clear(&l->raw);
-    buf_clear(&l->out);
-}
-
-/* -- lanes -- */
-
-static struct waiting *
-last_of(struct calls_veil *v, const struct lane *l)
-{
-    for (size_t i = v->count; i-- > 0;)
-        if (v->waiting[i].lane == l)
-            return &v->waiting[i];
-    return NULL;
-}
-
-/* What was let out last stands in the last event that was held: that one once more, with
- * it at the end of its text. */
-static int
-lengthen(struct calls_veil *v, struct waiting *w, struct view more,
-         const struct calls_veil_to *to)
-{
-    struct veil_text t = veil_text_find(view_of(&w->shown));
-    struct json_in in = { .p = t.string.p, .end = t.string.p + t.string.n };
-    struct view whole;
-    /* An event whose text was left out has an empty one, which is found by the event. */
-    struct veil_text own = veil_text_find(view_of(&w->bytes));
-    buf_clear(&v->text);
-    if (t.string.n)
-        json_in_str(&in, &v->text);
-    buf_append(&v->text, more.p, more.n);
-    buf_clear(&v->put);
-    int r = replace_text(v, view_of(&w->bytes), &own, view_of(&v->text));
-    if (r >= 0)
-        r = mask_whole(v, view_of(&v->put), &whole);
-    if (r >= 0)
-        r = hand_out(to, w, whole, false, true);
-    v->bytes -= w->shown.n;
-    buf_clear(&w->shown);
-    if (r >= 0)
-        r = buf_append(&w->shown, whole.p, whole.n);
-    v->bytes += w->shown.n;
-    return r;
-}
-
-/* Its text has ended, or is not waited for any longer. */
-static int
-end_lane(struct calls_veil *v, struct lane *l, const struct calls_veil_to *to)
-{
-    size_t before = l->out.n;
-    int r = l->stream ? redact_stream_flush(l->stream, &l->out) : 0;
-    struct waiting *last = last_of(v, l);
-    if (r >= 0 && last && is_clear(l))
-        r = clear_lane(v, l, to);
-    else if (r >= 0 && last && l->out.n > before)
-        r = lengthen(v, last, (struct view){ l->out.p + before, l->out.n - before }, to);
-    keep_lane(v, l);
-    forget_text(l);
-    l->id = 0;
-    return r;
-}
-
-/* Of that id; else a free one, else that which was not used for the longest time. */
-static int
-find_lane(struct calls_veil *v, uint64_t id, const struct calls_veil_to *to,
-          struct lane **ret)
-{
-    struct lane *found = &v->lanes[0];
-    int r = 0;
-    for (size_t i = 0; i < LANES && found->id != id; i++) {
-        struct lane *l = &v->lanes[i];
-        if (l->id == id || (found->id && (!l->id || l->used < found->used)))
-            found = l;
+    size_t n;
+    if (!e->open) {
+        veil_event_release_parts(e);
+        buf_release(&e->bytes);
     }
-    if (found->id != id) {
-        r = end_lane(v, found, to);
-        if (!r && !found->stream)
-            r = redact_stream_new(&found->stream, v->mask->redact,
-                                  &(struct redact_options){ 0 });
-        found->id = id;
-    }
-    found->used = ++v->uses;
-    *ret = found;
-    return r;
+    v->bytes -= e->cost;
+    e->cost = sizeof(*e) + e->bytes.n + e->shown.n + e->parts.n;
+    const struct veil_part *parts = veil_event_parts(e, &n);
+    for (size_t i = 0; i < n; i++)
+        e->cost += parts[i].text.n;
+    v->bytes += e->cost;
 }
 
-/* -- an event -- */
-
-/* Behind others that wait, or held itself. shown: as it was written. */
+/* The event at hand waits. */
 static int
-put_behind(struct calls_veil *v, const struct waiting *as, struct view bytes,
-           struct view shown)
+put_behind(struct calls_veil *v)
 {
     if (v->count == v->room) {
         size_t room = v->room ? 2 * v->room : 16;
-        struct waiting *more = realloc(v->waiting, room * sizeof(*more));
+        struct veil_event *more = realloc(v->waiting, room * sizeof(*more));
         if (!more)
             return -ENOMEM;
         v->waiting = more;
         v->room = room;
     }
-    struct waiting *w = &v->waiting[v->count];
-    *w = *as;
-    w->bytes = w->shown = (struct buf){ 0 };
-    int r = w->lane ? buf_append(&w->bytes, bytes.p, bytes.n) : 0;
-    if (!r)
-        r = buf_append(&w->shown, shown.p, shown.n);
-    if (r < 0) {
-        release_waiting(w);
+    v->waiting[v->count] = v->now;
+    v->now = (struct veil_event){ 0 };
+    weigh(v, &v->waiting[v->count++]);
+    return 0;
+}
+
+/* -- what a lane lets out -- */
+
+struct news {
+    struct veil_lane *lane;
+    struct view let;
+    bool is_clean;
+    struct veil_part *last; /* of the lane */
+};
+
+static void
+decide(struct veil_event *e, struct veil_part *p)
+{
+    p->lane = NULL;
+    p->left = 0;
+    e->open--;
+}
+
+static int
+take_part(struct news *news, struct veil_event *e, struct veil_part *p)
+{
+    struct view own = news->let;
+    if (news->is_clean)
+        own.n = own.n < p->left ? own.n : p->left;
+    else if (p != news->last)
+        own.n = 0;
+    p->is_changed |= !news->is_clean;
+    p->left = news->is_clean ? p->left - own.n : p == news->last ? news->lane->held : 0;
+    if (own.n)
+        news->let = (struct view){ own.p + own.n, news->let.n - own.n };
+    if (!p->left)
+        decide(e, p);
+    bool is_all = veil_part_is_own(p) &&
+                  !p->text.n; /* at once: its letters are not asked for */
+    return is_all ? 0 : buf_append(&p->text, own.p, own.n);
+}
+
+/* 1: something of the event was decided. */
+static int
+take_event(struct news *news, struct veil_event *e)
+{
+    size_t n, open = e->open;
+    struct veil_part *parts = veil_event_parts(e, &n);
+    int r = 0;
+    for (size_t i = 0; i < n && r >= 0; i++)
+        if (parts[i].lane == news->lane)
+            r = take_part(news, e, &parts[i]);
+    return r < 0 ? r : e->open < open;
+}
+
+static struct veil_part *
+last_of(const struct calls_veil *v, const struct veil_lane *l)
+{
+    for (size_t i = v->count + 1; i-- > 0;) {
+        size_t n;
+        struct veil_part *parts = veil_event_parts(
+            i == v->count ? &v->now : &v->waiting[i], &n);
+        while (n-- > 0)
+            if (parts[n].lane == l)
+                return &parts[n];
+    }
+    return NULL;
+}
+
+/* Those before the event at hand that have changed are written again. */
+static int
+take_news(struct calls_veil *v, struct news *news, const struct calls_veil_to *to)
+{
+    int r = 0;
+    news->last = last_of(v, news->lane);
+    for (size_t i = 0; i < v->count && r >= 0; i++) {
+        struct veil_event *e = &v->waiting[i];
+        if (!e->open || (r = take_event(news, e)) <= 0)
+            continue;
+        r = write_event(v, e, true, to);
+        weigh(v, e);
+    }
+    return r < 0 ? r : take_event(news, &v->now);
+}
+
+/* -- lanes -- */
+
+/* One that nobody uses, else that of the lane which was not used for the longest time. */
+static int
+find_stream(struct calls_veil *v, struct redact_stream **ret)
+{
+    bool is_used[STREAMS] = { false };
+    struct veil_lane *oldest = NULL;
+    for (size_t i = 0; i < LANES; i++) {
+        struct veil_lane *l = &v->lanes[i];
+        for (size_t k = 0; k < STREAMS; k++)
+            is_used[k] |= l->stream && l->stream == v->streams[k];
+        if (l->stream && (!oldest || l->used < oldest->used))
+            oldest = l;
+    }
+    for (size_t k = 0; k < STREAMS; k++) {
+        if (is_used[k])
+            continue;
+        int r = v->streams[k] ? 0
+                              : redact_stream_new(&v->streams[k], v->mask->redact,
+                                                  &(struct redact_options){ 0 });
+        *ret = v->streams[k];
         return r;
     }
-    v->bytes += w->bytes.n + w->shown.n;
-    v->count++;
+    *ret = oldest->stream;
+    oldest->stream = NULL;
     return 0;
 }
 
 static int
-pass(struct calls_veil *v, struct waiting *as, struct view bytes, struct view shown,
-     const struct calls_veil_to *to)
+lend_stream(struct calls_veil *v, struct veil_lane *l)
 {
-    struct view masked;
-    int r = mask_whole(v, shown, &masked);
-    if (r >= 0)
-        r = hand_out(to, as, masked, as->lane, false);
-    if (r < 0)
-        return r;
-    if (!v->count && !as->lane)
-        return settle(to, as, masked);
-    return put_behind(v, as, bytes, masked);
+    struct redact_stream *stream = NULL;
+    int r = l->stream ? 0 : find_stream(v, &stream);
+    return r < 0 || l->stream ? r : veil_lane_resume(l, stream);
 }
 
-/* What the lane has let out of this event's text, in v->fed. */
+/* What the lane holds is decided as it stands; its text may go on. */
 static int
-feed(struct calls_veil *v, struct lane *l, struct view text)
+decide_lane(struct calls_veil *v, struct veil_lane *l, const struct calls_veil_to *to)
 {
-    buf_clear(&v->fed);
-    int r = redact_stream_feed(l->stream, text.p, text.n, &v->fed);
-    if (r >= 0) /* the first letters of a token's public prefix are no secret */
-        r = redact_stream_rest(l->stream, &v->fed);
-    buf_append(&l->raw, text.p, text.n);
-    buf_append(&l->out, v->fed.p, v->fed.n);
-    return r < 0 ? r : l->raw.failed ? l->raw.failed : l->out.failed;
+    struct news news = { .lane = l };
+    int r = l->held ? lend_stream(v, l) : 0;
+    if (r < 0 || !l->held)
+        return r;
+    r = veil_lane_flush(l, &v->let, &news.let, &news.is_clean);
+    return r < 0 ? r : take_news(v, &news, to);
 }
 
 static int
-pass_piece(struct calls_veil *v, struct waiting *as, struct view bytes,
-           const struct veil_text *t, const struct calls_veil_to *to)
+decide_all(struct calls_veil *v, const struct calls_veil_to *to)
 {
-    struct json_in in = { .p = t->string.p, .end = t->string.p + t->string.n };
-    struct lane *l;
-    int r = find_lane(v, t->lane, to, &l);
-    if (r < 0)
-        return r;
+    int r = 0;
+    for (size_t i = 0; i < LANES && r >= 0; i++)
+        r = decide_lane(v, &v->lanes[i], to);
+    return r < 0 ? r : settle_front(v, to);
+}
+
+/* Of that id; else a free one, else that which was not used for the longest time. */
+static int
+find_lane(struct calls_veil *v, uint64_t id, const struct calls_veil_to *to,
+          struct veil_lane **ret)
+{
+    struct veil_lane *found = &v->lanes[0];
+    int r = 0;
+    for (size_t i = 0; i < LANES && found->id != id; i++) {
+        struct veil_lane *l = &v->lanes[i];
+        if (l->id == id || (found->id && (!l->id || l->used < found->used)))
+            found = l;
+    }
+    if (found->id && found->id != id) {
+        r = decide_lane(v, found, to);
+        veil_lane_release(found);
+    }
+    found->id = id;
+    found->used = ++v->uses;
+    *ret = found;
+    return r < 0 ? r : lend_stream(v, found);
+}
+
+/* -- an event -- */
+
+static int
+note_parts(struct calls_veil *v, struct veil_event *e)
+{
+    struct view json;
+    int r = veil_text_find(view_of(&e->bytes), &v->pieces, &json);
+    const struct veil_piece *pieces = (const void *)v->pieces.p;
+    for (size_t i = 0; i < v->pieces.n / sizeof(*pieces) && r >= 0; i++) {
+        const struct veil_part part = { .at = (size_t)(pieces[i].json.p - e->bytes.p),
+                                        .n = pieces[i].json.n,
+                                        .is_echo = !pieces[i].lane };
+        r = buf_append(&e->parts, &part, sizeof(part));
+    }
+    return r;
+}
+
+static int
+search_part(struct calls_veil *v, struct veil_event *e, struct veil_part *p,
+            uint64_t lane, const struct calls_veil_to *to)
+{
+    const uint8_t *json = e->bytes.p + p->at;
+    struct json_in in = { .p = json, .end = json + p->n };
+    struct news news = { 0 };
     buf_clear(&v->text);
-    if (!json_in_str(&in, &v->text))
+    if (!json_in_str(&in, &v->text) || v->text.failed)
         return v->text.failed ? v->text.failed : ERR_DAMAGED;
-    r = feed(v, l, view_of(&v->text));
+    int r = find_lane(v, lane, to, &news.lane);
     if (r < 0)
         return r;
-    bool is_held = redact_stream_held(l->stream), is_whole = !is_held && is_clear(l);
-    if (is_held)
-        as->lane = l;
-    else if (is_whole)
-        r = clear_lane(v, l, to);
-    else
-        keep_lane(v, l);
-    if (!is_held)
-        forget_text(l);
-    if (r >= 0)
-        r = settle_front(v, to);
-    if (r < 0 || is_whole)
-        return r < 0 ? r : pass(v, as, bytes, bytes, to);
-    buf_clear(&v->put);
-    r = replace_text(v, bytes, t, view_of(&v->fed));
-    return r < 0 ? r : pass(v, as, bytes, view_of(&v->put), to);
+    p->lane = news.lane;
+    p->left = v->text.n;
+    e->open++;
+    r = veil_lane_feed(news.lane, view_of(&v->text), &v->let, &news.let, &news.is_clean);
+    return r < 0 ? r : take_news(v, &news, to);
+}
+
+static int
+search_event(struct calls_veil *v, struct veil_event *e, const struct calls_veil_to *to)
+{
+    size_t n;
+    int r = note_parts(v, e);
+    struct veil_part *parts = veil_event_parts(e, &n);
+    const struct veil_piece *found = (const void *)v->pieces.p;
+    for (size_t i = 0; i < n && r >= 0; i++)
+        if (!parts[i].is_echo)
+            r = search_part(v, e, &parts[i], found[i].lane, to);
+    return r < 0 ? r : settle_front(v, to);
 }
 
 int
 calls_veil_end(struct calls_veil *v, const struct calls_veil_to *to)
 {
-    int r = 0;
-    for (size_t i = 0; i < LANES && r >= 0; i++)
-        r = end_lane(v, &v->lanes[i], to);
-    return r < 0 ? r : settle_front(v, to);
+    return decide_all(v, to);
 }
 
 int
 calls_veil_event(struct calls_veil *v, struct view bytes, uint64_t ts_ns,
                  const struct calls_veil_to *to)
 {
-    struct waiting as = { .event = v->events++, .ts_ns = ts_ns };
-    buf_clear(&v->said);
-    int r = calls_mask_said(v->mask, bytes, &v->said);
+    struct veil_event *e = &v->now;
+    bool is_full = v->count >= WAITING_MAX || v->bytes >= WAITING_BYTES_MAX;
+    int r = is_full ? decide_all(v, to) : 0;
+    veil_event_release(e);
+    *e = (struct veil_event){ .number = v->events++, .ts_ns = ts_ns };
+    if (r >= 0)
+        r = calls_mask_said(v->mask, bytes, &e->bytes);
+    if (r >= 0)
+        r = search_event(v, e, to);
+    if (r >= 0)
+        r = write_event(v, e, false, to);
     if (r < 0)
         return r;
-    bytes = view_of(&v->said);
-    if (v->count >= WAITING_MAX || v->bytes >= WAITING_BYTES_MAX)
-        r = calls_veil_end(v, to);
-    struct veil_text t = veil_text_find(bytes);
-    if (r < 0)
-        return r;
-    return t.string.n ? pass_piece(v, &as, bytes, &t, to)
-                      : pass(v, &as, bytes, bytes, to);
+    return v->count || e->open ? put_behind(v) : settle(e, to);
 }

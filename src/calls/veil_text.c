@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * veil_text.c -- the piece of text in an event, whichever API it is of.
+ * veil_text.c -- the pieces of texts in an event, whichever API it is of.
  *
  *     {"type":"content_block_delta","index":1,"delta":{"text":"…"}}
  *     {"choices":[{"index":0,"delta":{"tool_calls":[{"index":2,"function":{"arguments":"…"}}]}}]}
  *     {"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"…"}
  *     {"candidates":[{"content":{"parts":[{"text":"…"}]}}]}
  *
- * Pieces are of the same text if all numbers called "…index", and the name of the string,
- * are the same.
+ * Pieces are of the same text if the name of the string is the same, and what the objects
+ * around it call "…index". There may be several in an event: of other texts, or of the
+ * same thoughts under another name.
  */
 #include "base/json_in.h"
 #include "calls/veil_priv.h"
@@ -16,18 +17,23 @@
 
 enum { DEPTH = 16 };
 
+static const uint64_t MIX = UINT64_C(0x9e3779b97f4a7c15);
+
 static const char *const leaves[] = {
     "text",      "thinking",  "partial_json", "content", "reasoning_content",
-    "reasoning", "arguments", "delta",        "refusal", NULL
+    "reasoning", "arguments", "input",        "delta",   "refusal",
+    NULL
 };
 
-static const char *const marks[] = { "delta", "choices", "candidates", NULL };
+static const char *const marks[] = { "delta", "content_block", "choices", "candidates",
+                                     NULL };
+
+/* The tokens of a text one by one. */
+static const char *const echoes[] = { "logprobs", "logprobsResult", NULL };
 
 struct search {
     struct json_in in;
-    uint64_t indices;
-    struct view string, name;
-    size_t strings;    /* that are not empty */
+    struct buf *pieces;
     bool is_of_pieces; /* one of the marks is there */
 };
 
@@ -46,22 +52,53 @@ ends_in_index(struct view key)
     return key.n >= 5 && !memcmp(key.p + key.n - 5, "index", 5);
 }
 
-static bool take(struct search *s, struct view key, unsigned depth);
+static struct veil_piece *
+pieces_of(const struct buf *b, size_t *ret_n)
+{
+    *ret_n = b->n / sizeof(struct veil_piece);
+    return (struct veil_piece *)(void *)b->p;
+}
+
+static void
+note(struct search *s, struct view json, uint64_t lane)
+{
+    const struct veil_piece piece = { json, lane };
+    buf_append(s->pieces, &piece, sizeof(piece));
+}
+
+static bool take(struct search *s, struct view key, uint64_t *indices, unsigned depth);
+
+/* What an object calls an index holds for all that is in it. */
+static void
+number(struct search *s, size_t from, uint64_t indices)
+{
+    size_t n;
+    struct veil_piece *pieces = pieces_of(s->pieces, &n);
+    for (; from < n; from++)
+        if (pieces[from].lane) {
+            uint64_t lane = (pieces[from].lane ^ indices) * MIX;
+            pieces[from].lane = lane ? lane : 1;
+        }
+}
 
 static bool
 take_object(struct search *s, unsigned depth)
 {
     bool is_first = true;
+    uint64_t indices = 0;
+    size_t from;
+    (void)pieces_of(s->pieces, &from);
     while (json_in_each(&s->in, '}', &is_first)) {
         (void)json_in_peek(&s->in);
         const uint8_t *start = s->in.p + 1;
         if (!json_in_str(&s->in, NULL))
             return false;
         struct view key = { start, (size_t)(s->in.p - 1 - start) };
-        if (!json_in_take(&s->in, ':') || !take(s, key, depth + 1))
+        if (!json_in_take(&s->in, ':') || !take(s, key, &indices, depth + 1))
             return false;
         s->is_of_pieces |= is_one_of(key, marks);
     }
+    number(s, from, indices);
     return !s->in.failed;
 }
 
@@ -69,39 +106,33 @@ static bool
 take_array(struct search *s, unsigned depth)
 {
     bool is_first = true;
+    uint64_t none = 0;
     while (json_in_each(&s->in, ']', &is_first))
-        if (!take(s, (struct view){ 0 }, depth + 1))
+        if (!take(s, (struct view){ 0 }, &none, depth + 1))
             return false;
     return !s->in.failed;
 }
 
-static void
-note_string(struct search *s, struct view key, struct view string)
-{
-    if (string.n <= 2 || !key.n || !is_one_of(key, leaves))
-        return;
-    if (!s->strings++) {
-        s->string = string;
-        s->name = key;
-    }
-}
-
+/* indices: of the object in which it stands under this key. */
 static bool
-take(struct search *s, struct view key, unsigned depth)
+take(struct search *s, struct view key, uint64_t *indices, unsigned depth)
 {
     uint8_t first = json_in_peek(&s->in);
     const uint8_t *start = s->in.p;
-    if (depth < DEPTH && json_in_take(&s->in, '{'))
+    bool is_echo = key.n && is_one_of(key, echoes);
+    if (!is_echo && depth < DEPTH && json_in_take(&s->in, '{'))
         return take_object(s, depth);
-    if (depth < DEPTH && json_in_take(&s->in, '['))
+    if (!is_echo && depth < DEPTH && json_in_take(&s->in, '['))
         return take_array(s, depth);
     if (!json_in_skip(&s->in))
         return false;
     struct view value = { start, (size_t)(s->in.p - start) };
-    if (first == '"')
-        note_string(s, key, value);
-    else if (ends_in_index(key))
-        s->indices = (s->indices ^ turn_hash(value)) * UINT64_C(0x9e3779b97f4a7c15);
+    if (is_echo && (first == '{' || first == '['))
+        note(s, value, 0);
+    else if (first == '"' && value.n > 2 && key.n && is_one_of(key, leaves))
+        note(s, value, turn_hash(key));
+    else if (first != '"' && ends_in_index(key))
+        *indices ^= (turn_hash(value) ^ turn_hash(key) * MIX) * MIX;
     return true;
 }
 
@@ -124,19 +155,36 @@ find_data(struct view event)
     return data;
 }
 
-struct veil_text
-veil_text_find(struct view event)
+/* Without pieces those remain that say again what the event says itself. */
+static void
+drop_texts(struct buf *b)
 {
-    struct veil_text found = { 0 };
+    size_t n, kept = 0;
+    struct veil_piece *pieces = pieces_of(b, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!pieces[i].lane)
+            pieces[kept++] = pieces[i];
+    b->n = kept * sizeof(*pieces);
+}
+
+int
+veil_text_find(struct view event, struct buf *pieces, struct view *ret_json)
+{
     struct view data = find_data(event);
-    struct search s = { .in = { .p = data.p, .end = data.p + data.n } };
-    if (!data.n || json_in_peek(&s.in) != '{' || !take(&s, (struct view){ 0 }, 0) ||
-        json_in_peek(&s.in))
-        return found;
-    found.json = data;
-    if (!s.is_of_pieces || s.strings != 1)
-        return found;
-    found.string = s.string;
-    found.lane = s.indices ^ turn_hash(s.name);
-    return found;
+    struct search s = { .pieces = pieces };
+    uint64_t none = 0;
+    buf_clear(pieces);
+    *ret_json = (struct view){ 0 };
+    if (!data.n)
+        return 0;
+    s.in = (struct json_in){ .p = data.p, .end = data.p + data.n };
+    if (json_in_peek(&s.in) != '{' || !take(&s, (struct view){ 0 }, &none, 0) ||
+        json_in_peek(&s.in)) {
+        buf_clear(pieces);
+        return 0;
+    }
+    *ret_json = data;
+    if (!s.is_of_pieces)
+        drop_texts(pieces);
+    return pieces->failed;
 }
