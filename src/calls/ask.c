@@ -29,6 +29,18 @@ ask_tell_text(struct ask_to *to, enum turn_type type, bool is_user, struct view 
 }
 
 int
+ask_tell_other(struct ask_to *to, bool is_user, struct view type)
+{
+    struct buf *out = &to->text[0];
+    buf_clear(out);
+    buf_puts(out, "[");
+    if (!turn_str(type, out))
+        buf_puts(out, "?");
+    buf_puts(out, "]");
+    return ask_tell_text(to, TURN_TEXT, is_user, (struct view){ out->p, out->n });
+}
+
+int
 ask_tell_call(struct ask_to *to, struct view id, struct view name, struct view json)
 {
     struct turn_event e = turn_event(TURN_TOOL_CALL);

@@ -21,19 +21,6 @@ next_block(struct view *rest, struct block *b)
     return turn_known_next(rest, wanted, sizeof(wanted) / sizeof(wanted[0]));
 }
 
-/* An image, say: that there was one. */
-static int
-tell_other(struct ask_to *to, struct view type, bool is_user)
-{
-    buf_clear(&to->text[0]);
-    buf_puts(&to->text[0], "[");
-    if (!turn_str(type, &to->text[0]))
-        buf_puts(&to->text[0], "?");
-    buf_puts(&to->text[0], "]");
-    return ask_tell_text(to, TURN_TEXT, is_user,
-                         (struct view){ to->text[0].p, to->text[0].n });
-}
-
 static int
 tell_block(struct ask_to *to, const struct block *b, bool is_user)
 {
@@ -48,7 +35,7 @@ tell_block(struct ask_to *to, const struct block *b, bool is_user)
         return ask_tell_call(to, b->id, b->name, b->input);
     if (turn_ends_in(b->type, "tool_result"))
         return ask_tell_result(to, b->call, b->content, turn_is_true(b->is_error));
-    return tell_other(to, b->type, is_user);
+    return ask_tell_other(to, is_user, b->type);
 }
 
 static int

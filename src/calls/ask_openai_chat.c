@@ -5,28 +5,42 @@
 #include "turn/content.h"
 #include "turn/fields.h"
 
+/* What is called; nothing for what is no object. */
+static int
+tell_function(struct ask_to *to, struct view id, struct view function)
+{
+    struct view name = { 0 }, arguments = { 0 };
+    const struct turn_field wanted[] = { { "name", &name },
+                                         { "arguments", &arguments },
+                                         { "input", &arguments } };
+    if (!turn_known_fields(function, wanted, 3))
+        return 0;
+    return ask_tell_call(to, id, name, turn_text(arguments, &to->text[3]));
+}
+
 static int
 tell_call(struct ask_to *to, struct view call)
 {
-    struct view id = { 0 }, function = { 0 }, name = { 0 }, arguments = { 0 };
-    const struct turn_field wanted[] = { { "id", &id }, { "function", &function } };
-    const struct turn_field inner[] = { { "name", &name }, { "arguments", &arguments } };
-    turn_known_fields(call, wanted, 2);
-    turn_known_fields(function, inner, 2);
-    return ask_tell_call(to, id, name, turn_text(arguments, &to->text[3]));
+    struct view id = { 0 }, function = { 0 };
+    const struct turn_field wanted[] = { { "id", &id },
+                                         { "function", &function },
+                                         { "custom", &function } };
+    (void)turn_known_fields(call, wanted, 3);
+    return tell_function(to, id, function);
 }
 
 static int
 tell(struct ask_to *to, struct view message)
 {
     struct view role = { 0 }, content = { 0 }, calls = { 0 }, id = { 0 }, call;
-    struct view thought = { 0 };
+    struct view thought = { 0 }, function = { 0 }, none = { 0 };
     const struct turn_field wanted[] = {
         { "role", &role },
         { "content", &content },
         { "tool_calls", &calls },
         { "tool_call_id", &id },
         { "reasoning_content", &thought },
+        { "function_call", &function },
     };
     if (!turn_known_fields(message, wanted, sizeof(wanted) / sizeof(wanted[0])) ||
         ask_is_set_up(role))
@@ -42,7 +56,7 @@ tell(struct ask_to *to, struct view message)
                           turn_content_text(content, &to->text[0]));
     while (r >= 0 && turn_next(&calls, &call))
         r = tell_call(to, call);
-    return r;
+    return r < 0 ? r : tell_function(to, none, function); /* as there was but one */
 }
 
 const struct ask_api ask_openai_chat = {

@@ -32,6 +32,8 @@ extern const struct ask_api ask_anthropic, ask_openai_chat, ask_openai_responses
 bool ask_is_set_up(struct view role);
 /* A text of the user's or the assistant's; nothing for an empty one. */
 int ask_tell_text(struct ask_to *to, enum turn_type type, bool is_user, struct view text);
+/* An image, say: that there was one. type raw. */
+int ask_tell_other(struct ask_to *to, bool is_user, struct view type);
 /* id and name raw, arguments JSON or a text. */
 int ask_tell_call(struct ask_to *to, struct view id, struct view name, struct view json);
 /* id raw; content a string or blocks. */
