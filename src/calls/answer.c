@@ -2,8 +2,9 @@
 #include "calls/answer.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
+
+#include "turn/fields.h"
 
 enum { SHOWN_MAX = 200 }; /* bytes of an error that is no JSON */
 
@@ -88,17 +89,57 @@ tell_error(struct calls_answer *a, struct view text)
     return take(a, &e);
 }
 
+static bool
+is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* The beginning of the body; characters are whole. */
+static struct view
+shown_body(const struct calls_answer *a)
+{
+    struct view v = { a->body.p, a->body.n };
+    while (v.n && is_blank(v.p[0]))
+        v = (struct view){ v.p + 1, v.n - 1 };
+    if (v.n > SHOWN_MAX)
+        for (v.n = SHOWN_MAX; v.n && (v.p[v.n] & 0xc0) == 0x80; v.n--)
+            ;
+    while (v.n && is_blank(v.p[v.n - 1]))
+        v.n--;
+    return v;
+}
+
 /* "HTTP 502: Bad Gateway …": an answer of something that stands between. */
 static int
 tell_status(struct calls_answer *a)
 {
     AUTO(buf) text = { 0 };
-    size_t n = a->body.n < SHOWN_MAX ? a->body.n : SHOWN_MAX;
+    struct view body = shown_body(a);
     buf_printf(&text, "HTTP %u", a->status);
-    if (n)
+    if (body.n)
         buf_puts(&text, ": ");
-    buf_append(&text, a->body.p, n);
+    buf_append(&text, body.p, body.n);
     return text.failed ? text.failed : tell_error(a, (struct view){ text.p, text.n });
+}
+
+static int
+tell_lost(struct calls_answer *a)
+{
+    static const char why[] = "the reply is too long, and lost";
+    struct turn_event e = turn_event(TURN_WARNING);
+    e.text = (struct view){ (const uint8_t *)why, sizeof(why) - 1 };
+    return take(a, &e);
+}
+
+/* What an error is told with may be a page, which is no reply that is malformed. */
+static int
+take_body(struct calls_answer *a)
+{
+    struct view body = { a->body.p, a->body.n };
+    if (a->status >= 400 && !turn_fields(body, NULL, 0))
+        return 0;
+    return turn_reply_body(a->reply, body, take, a);
 }
 
 int
@@ -107,8 +148,10 @@ calls_answer_end(struct calls_answer *a, struct view error, turn_event_fn fn, vo
     a->fn = fn;
     a->ctx = ctx;
     int r = 0;
-    if (!a->is_stream && a->body.n)
-        r = turn_reply_body(a->reply, (struct view){ a->body.p, a->body.n }, take, a);
+    if (a->is_lost && a->status < 400)
+        r = tell_lost(a);
+    else if (a->body.n)
+        r = take_body(a);
     if (r >= 0)
         r = turn_reply_end(a->reply, take, a);
     if (r >= 0 && a->status >= 400 && !a->has_failed)
