@@ -10,13 +10,21 @@ ask_is_set_up(struct view role)
     return turn_is(role, "system") || turn_is(role, "developer");
 }
 
+/* A text that was lost looks empty. */
 static int
-tell(struct ask_to *to, const struct turn_event *e)
+failure(const struct ask_to *to)
 {
     for (size_t i = 0; i < ASK_SCRATCH; i++)
         if (to->text[i].failed)
             return to->text[i].failed;
-    return to->tell(to->ctx, e);
+    return 0;
+}
+
+static int
+tell(struct ask_to *to, const struct turn_event *e)
+{
+    int r = failure(to);
+    return r < 0 ? r : to->tell(to->ctx, e);
 }
 
 int
@@ -25,7 +33,7 @@ ask_tell_text(struct ask_to *to, enum turn_type type, bool is_user, struct view 
     struct turn_event e = turn_event(type);
     e.is_user = is_user;
     e.text = text;
-    return text.n ? tell(to, &e) : 0;
+    return text.n ? tell(to, &e) : failure(to);
 }
 
 int

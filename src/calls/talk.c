@@ -312,8 +312,12 @@ tell_list(struct calls_talk *t, const struct ask_api *api, struct view list)
 static int
 tell_model(struct calls_talk *t, struct view raw, struct view tools)
 {
-    struct view model = turn_text(raw, &t->to.text[0]), element;
+    struct buf *scratch = &t->to.text[0];
+    buf_clear(scratch);
+    struct view model = turn_text(raw, scratch), element;
     bool has_tools = turn_next(&tools, &element);
+    if (scratch->failed)
+        return scratch->failed;
     if (!model.n || (t->model.n && !has_tools) ||
         (t->model.n == model.n && !memcmp(t->model.p, model.p, model.n)))
         return 0;

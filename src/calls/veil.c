@@ -390,6 +390,8 @@ calls_veil_event(struct calls_veil *v, struct view bytes, uint64_t ts_ns,
     if (r >= 0)
         r = calls_mask_said(v->mask, bytes, &e->bytes);
     if (r >= 0)
+        r = e->bytes.failed;
+    if (r >= 0)
         r = search_event(v, e, to);
     if (r >= 0)
         r = write_event(v, e, false, to);

@@ -93,7 +93,9 @@ mask_event(struct veil_sheet *s, struct redact *redact)
     if (r >= 0)
         r = calls_mask_text(redact, json, &s->masked);
     if (r >= 0 && behind)
-        r = buf_append(&s->masked, json.p + json.n, behind);
+        buf_append(&s->masked, json.p + json.n, behind);
+    if (r >= 0)
+        r = s->masked.failed;
     if (r < 0 || s->masked.n != event.n)
         return r < 0 ? r : 1;
     return event.n && memcmp(s->masked.p, event.p, event.n) != 0;
