@@ -15,6 +15,7 @@
 
 #include "calls/ask_priv.h"
 #include "calls/talk_priv.h"
+#include "redact/redact.h"
 #include "turn/fields.h"
 #include "turn/totals.h"
 
@@ -122,6 +123,44 @@ mix(uint64_t h, uint64_t with)
     return h ^ h >> 29;
 }
 
+static bool
+is_of_token(uint8_t c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           c == '_' || c == '-';
+}
+
+/* What stands before the next mask in *rest, which goes with it. The letters before a
+ * mask may be the first ones of the secret, of which more or less is public. */
+static struct view
+next_piece(struct view *rest)
+{
+    const uint8_t *end = rest->p + rest->n;
+    const uint8_t *mask = memmem(rest->p, rest->n, REDACT_MASK, sizeof(REDACT_MASK) - 1);
+    const uint8_t *close = mask ? memchr(mask, ']', (size_t)(end - mask)) : NULL;
+    struct view piece = { rest->p, close ? (size_t)(mask - rest->p) : rest->n };
+    *rest = close ? (struct view){ close + 1, (size_t)(end - close) - 1 }
+                  : (struct view){ 0 };
+    while (close && piece.n && is_of_token(piece.p[piece.n - 1]))
+        piece.n--;
+    return piece;
+}
+
+/* The same whether its secrets were masked in pieces or as a whole. */
+static uint64_t
+hash_text(struct view text)
+{
+    uint64_t h = 1;
+    text = trim(text);
+    if (!redact_has_mask(text.p, text.n))
+        return turn_hash(text);
+    while (text.n) {
+        struct view piece = next_piece(&text);
+        h = piece.n ? mix(h, turn_hash(piece)) : h;
+    }
+    return h;
+}
+
 /* Of a call with an id that is unique, or not: a server may count them in each reply. */
 static uint64_t
 hash_call(const struct turn_event *e)
@@ -130,7 +169,7 @@ hash_call(const struct turn_event *e)
     if (id)
         return mix(e->type, id);
     return mix(mix(mix(e->type, turn_hash(e->id)), turn_hash(e->name)),
-               turn_hash(e->type == TURN_TOOL_CALL ? e->json : e->text));
+               hash_text(e->type == TURN_TOOL_CALL ? e->json : e->text));
 }
 
 static bool
@@ -144,7 +183,7 @@ static uint64_t
 hash_place(const struct turn_event *e)
 {
     bool is_users = e->type == TURN_TEXT && e->is_user;
-    uint64_t h = is_call(e) ? hash_call(e) : mix(e->type, turn_hash(trim(e->text)));
+    uint64_t h = is_call(e) ? hash_call(e) : mix(e->type, hash_text(e->text));
     return is_users ? h | 1 : h & ~(uint64_t)1;
 }
 

@@ -385,6 +385,25 @@ a_part_of_an_aborted_reply_is_known(void **state)
     talk_kit_close(&k);
 }
 
+/* In the events of a reply more may have been public than in a body. */
+static void
+what_was_said_with_a_secret_is_known(void **state)
+{
+    (void)state;
+    struct talk_kit k;
+#define MASK "[REDACTED:github-pat]"
+    talk_kit_open(&k, TURN_API_ANTHROPIC);
+    talk_kit_ask(&k, ASK(U("Hi")), MODEL SAYS_USER("Hi"));
+    talk_kit_hear(&k, REPLY(T("Use ghp" MASK MASK ", or x=gh" MASK " now")));
+    talk_kit_ask(
+        &k,
+        ASK(U("Hi") "," A("Use " MASK ", or x=" MASK " now") "," A(
+            "Use " MASK ", or y=" MASK " now") "," U("So " MASK) "," U("[REDACTED:")),
+        SAYS("Use " MASK ", or y=" MASK " now") SAYS_USER("So " MASK)
+            SAYS_USER("[REDACTED:"));
+    talk_kit_close(&k);
+}
+
 static void
 a_piece_of_a_reply_is_no_message(void **state)
 {
@@ -515,6 +534,7 @@ main(void)
         cmocka_unit_test(a_conversation_begins_anew_with_its_summary),
         cmocka_unit_test(thoughts_may_be_left_out),
         cmocka_unit_test(a_part_of_an_aborted_reply_is_known),
+        cmocka_unit_test(what_was_said_with_a_secret_is_known),
         cmocka_unit_test(a_piece_of_a_reply_is_no_message),
         cmocka_unit_test(messages_that_no_reply_has_brought_are_told),
         cmocka_unit_test(what_a_reply_goes_on_with_is_told_once),
