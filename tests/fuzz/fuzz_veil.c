@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whatever events come: each is written at once, and settled once, in order, as it was
- * written last; not many wait; and where nothing was masked all are as they came.
+ * written last; not many wait; where nothing was masked all are as they came; and of its
+ * texts no more is shown than scanners of their own let out.
  *
  * The input: a byte (1: credentials were learnt; 2: lines are events, too), then the
  * stream.
  */
+#include "base/json_in.h"
 #include "calls/split.h"
 #include "calls/veil.h"
+#include "calls/veil_priv.h"
 #include "fuzz/fuzz.h"
 
-enum { WAITING_MAX = 8192 };
+enum {
+    WAITING_MAX = 8192,
+    TEXTS = 4, /* as many as the veil has scanners */
+};
 
 struct record {
     struct calls_veil *veil;
@@ -106,6 +112,101 @@ check_bytes(const struct record *r)
         CHECK(is_same(&r->last[i], (struct view){ r->came[i].p, r->came[i].n }));
 }
 
+/* -- texts -- */
+
+struct text {
+    uint64_t lane; /* 0: there is none */
+    struct redact_stream *stream;
+    struct buf let, shown;
+};
+
+/* NULL: there are too many. */
+static struct text *
+text_of(struct text *texts, uint64_t lane)
+{
+    size_t i = 0;
+    while (i < TEXTS && texts[i].lane && texts[i].lane != lane)
+        i++;
+    if (i == TEXTS)
+        return NULL;
+    const struct redact_options opt = { 0 };
+    if (!texts[i].lane)
+        CHECK(!redact_stream_new(&texts[i].stream, rules(), &opt));
+    texts[i].lane = lane;
+    return &texts[i];
+}
+
+static bool
+add_texts(struct text *texts, const struct buf *event, bool is_shown)
+{
+    AUTO(buf) pieces = { 0 };
+    struct view json;
+    CHECK(!veil_text_find((struct view){ event->p, event->n }, &pieces, &json));
+    const struct veil_piece *p = (const void *)pieces.p;
+    for (size_t i = 0; i < pieces.n / sizeof(*p); i++) {
+        AUTO(buf) text = { 0 };
+        struct json_in in = { .p = p[i].json.p, .end = p[i].json.p + p[i].json.n };
+        struct text *t = p[i].lane ? text_of(texts, p[i].lane) : NULL;
+        if (p[i].lane && !t)
+            return false;
+        if (!t || !json_in_str(&in, &text) || !text.n)
+            continue;
+        if (in.is_odd) /* what is no character is written as another */
+            return false;
+        if (is_shown) {
+            buf_append(&t->shown, text.p, text.n);
+            continue;
+        }
+        CHECK(!redact_stream_feed(t->stream, text.p, text.n, &t->let));
+        CHECK(!redact_stream_rest(t->stream, &t->let));
+    }
+    return true;
+}
+
+static size_t
+mask_at(const struct buf *b, size_t at)
+{
+    size_t n = sizeof(REDACT_MASK) - 1;
+    if (b->n - at < n || memcmp(b->p + at, REDACT_MASK, n) != 0)
+        return 0;
+    const uint8_t *end = memchr(b->p + at, ']', b->n - at);
+    return end ? (size_t)(end + 1 - (b->p + at)) : 0;
+}
+
+/* Without masks the one has nothing that the other has not, in its order. */
+static void
+check_shown(const struct buf *shown, const struct buf *let)
+{
+    size_t k = 0, n;
+    for (size_t i = 0; i < shown->n; i++) {
+        if ((n = mask_at(shown, i))) {
+            i += n - 1;
+            continue;
+        }
+        while (k < let->n && ((n = mask_at(let, k)) || let->p[k] != shown->p[i]))
+            k += n ? n : 1;
+        CHECK(k++ < let->n);
+    }
+}
+
+static void
+check_texts(const struct record *r)
+{
+    struct text texts[TEXTS] = { 0 };
+    bool is_followed = r->count < 1000;
+    for (size_t i = 0; i < r->count && is_followed; i++)
+        is_followed = !has_mask(&r->came[i]) && add_texts(texts, &r->came[i], false) &&
+                      add_texts(texts, &r->last[i], true);
+    for (size_t i = 0; i < TEXTS && texts[i].lane; i++) {
+        CHECK(!redact_stream_flush(texts[i].stream, &texts[i].let));
+        if (is_followed)
+            check_shown(&texts[i].shown, &texts[i].let);
+        redact_stream_free(texts[i].stream);
+        buf_release(&texts[i].let);
+        buf_release(&texts[i].shown);
+    }
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -125,6 +226,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(!calls_veil_end(r.veil, &to));
     CHECK(r.settled == r.count);
     check_bytes(&r);
+    if (!(flags & 1))
+        check_texts(&r);
     calls_veil_free(r.veil);
     calls_mask_release(&mask);
     for (size_t i = 0; i < r.count; i++) {
