@@ -319,6 +319,80 @@ calls_mask_said(const struct calls_mask *m, struct view text, struct buf *out)
     return out->failed;
 }
 
+/* -- … in a text that comes in pieces -- */
+
+/* How many bytes at its end something may begin with that was learnt. */
+static size_t
+begun(const struct calls_mask *m, struct view text)
+{
+    struct view rest = { m->said.p, m->said.n }, one;
+    size_t longest = 0;
+    while (parts_take(&rest, &one)) {
+        if (one.n > CALLS_SAID_HOLD)
+            continue;
+        size_t n = one.n - 1 < text.n ? one.n - 1 : text.n;
+        while (n > longest && memcmp(text.p + text.n - n, one.p, n) != 0)
+            n--;
+        longest = n > longest ? n : longest;
+    }
+    return longest > CALLS_SAID_SHOWN ? longest : 0;
+}
+
+static int
+let_out(const struct calls_mask *m, struct calls_said *s, size_t stop, struct buf *out)
+{
+    AUTO(buf) said = { 0 };
+    struct view text = { s->text.p, s->text.n };
+    size_t same = 0;
+    put_said(m, &s->covered, text, stop, &said);
+    while (same < s->shown && same < said.n && said.p[same] == text.p[same])
+        same++; /* it was let out before */
+    int r = said.failed ? said.failed : buf_append(out, said.p + same, said.n - same);
+    size_t shown = s->covered                ? 0
+                   : stop < CALLS_SAID_SHOWN ? stop
+                                             : (size_t)CALLS_SAID_SHOWN;
+    s->text.n -= stop - shown;
+    if (s->text.n)
+        memmove(s->text.p, text.p + (stop - shown), s->text.n);
+    s->shown = shown;
+    return r;
+}
+
+int
+calls_said_feed(const struct calls_mask *m, struct calls_said *s, struct view piece,
+                struct buf *out)
+{
+    if (!m->said.n)
+        return buf_append(out, piece.p, piece.n);
+    int r = buf_append(&s->text, piece.p, piece.n);
+    if (r < 0)
+        return r;
+    size_t keep = begun(m, (struct view){ s->text.p, s->text.n });
+    size_t most = s->text.n - s->shown; /* what was let out is not taken back */
+    return let_out(m, s, s->text.n - (keep < most ? keep : most), out);
+}
+
+int
+calls_said_flush(const struct calls_mask *m, struct calls_said *s, struct buf *out)
+{
+    int r = s->text.n ? let_out(m, s, s->text.n, out) : 0;
+    calls_said_release(s);
+    return r;
+}
+
+size_t
+calls_said_held(const struct calls_said *s)
+{
+    return s->text.n - s->shown;
+}
+
+void
+calls_said_release(struct calls_said *s)
+{
+    buf_release(&s->text);
+    *s = (struct calls_said){ 0 };
+}
+
 /* -- whole texts -- */
 
 static bool

@@ -43,6 +43,27 @@ int calls_mask_text(struct redact *redact, struct view text, struct buf *out);
 /* What was learnt, and nothing else. */
 int calls_mask_said(const struct calls_mask *m, struct view text, struct buf *out);
 
+/* The same of a text that comes in pieces: what may be the beginning of what was learnt
+ * (CALLS_SAID_SHOWN letters say nothing yet) waits. Zeroed it is at the beginning. */
+enum {
+    CALLS_SAID_SHOWN = 2,
+    CALLS_SAID_HOLD = 4096, /* bytes; longer ones are not waited for */
+};
+
+struct calls_said {
+    struct buf text; /* what waits, behind some letters that were let out */
+    size_t shown;    /* so many */
+    size_t covered;  /* bytes that belong to what was masked */
+};
+
+int calls_said_feed(const struct calls_mask *m, struct calls_said *s, struct view piece,
+                    struct buf *out);
+/* What waits is let out as it stands; then as at the beginning. */
+int calls_said_flush(const struct calls_mask *m, struct calls_said *s, struct buf *out);
+/* How many bytes wait. */
+size_t calls_said_held(const struct calls_said *s);
+void calls_said_release(struct calls_said *s);
+
 /* A body of any size, as it comes, in bounded memory; zeroed it is at the beginning. */
 struct calls_mask_stream {
     struct redact_stream *redact;

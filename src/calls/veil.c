@@ -317,6 +317,7 @@ find_lane(struct calls_veil *v, uint64_t id, const struct calls_veil_to *to,
         veil_lane_release(found);
     }
     found->id = id;
+    found->mask = v->mask;
     found->used = ++v->uses;
     *ret = found;
     return r < 0 ? r : lend_stream(v, found);

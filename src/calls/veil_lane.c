@@ -8,13 +8,41 @@
 #include "calls/veil_priv.h"
 
 /* What a scanner must see to hold what it held, with what stands before that. */
-enum { TAIL = REDACT_HOLD + 512, TAIL_MOST = 2 * TAIL };
+enum { TAIL = REDACT_HOLD + CALLS_SAID_HOLD + 512, TAIL_MOST = 2 * TAIL };
 
 void
 veil_lane_release(struct veil_lane *l)
 {
     buf_release(&l->tail);
+    calls_said_release(&l->said);
     *l = (struct veil_lane){ 0 };
+}
+
+/* First what the call has learnt, then what the rules know. */
+static int
+scan(struct veil_lane *l, struct view text, struct buf *out)
+{
+    AUTO(buf) said = { 0 };
+    if (!l->mask->said.n)
+        return redact_stream_feed(l->stream, text.p, text.n, out);
+    int r = calls_said_feed(l->mask, &l->said, text, &said);
+    return r < 0 ? r : redact_stream_feed(l->stream, said.p, said.n, out);
+}
+
+static int
+scan_rest(struct veil_lane *l, struct buf *out)
+{
+    AUTO(buf) said = { 0 };
+    int r = calls_said_flush(l->mask, &l->said, &said);
+    if (r >= 0)
+        r = redact_stream_feed(l->stream, said.p, said.n, out);
+    return r < 0 ? r : redact_stream_flush(l->stream, out);
+}
+
+static size_t
+count_held(const struct veil_lane *l)
+{
+    return redact_stream_held(l->stream) + calls_said_held(&l->said);
 }
 
 int
@@ -25,12 +53,13 @@ veil_lane_resume(struct veil_lane *l, struct redact_stream *stream)
     l->is_behind = true;
     l->again = 0;
     redact_stream_reset(stream);
+    calls_said_release(&l->said);
     if (l->tail.n == l->held)
         return 0;
-    int r = redact_stream_feed(stream, l->tail.p, l->tail.n - l->held, &out);
+    int r = scan(l, (struct view){ l->tail.p, l->tail.n - l->held }, &out);
     if (r >= 0)
         r = redact_stream_rest(stream, &out);
-    l->again = redact_stream_held(stream);
+    l->again = count_held(l);
     return r;
 }
 
@@ -39,7 +68,7 @@ catch_up(struct veil_lane *l, struct buf *out)
 {
     size_t n = l->is_behind ? l->held : 0;
     l->is_behind = false;
-    return n ? redact_stream_feed(l->stream, l->tail.p + (l->tail.n - n), n, out) : 0;
+    return n ? scan(l, (struct view){ l->tail.p + (l->tail.n - n), n }, out) : 0;
 }
 
 /* How much of what comes out was there before: up to a mask, if one begins in it. Where
@@ -59,7 +88,7 @@ count_again(const struct buf *out, struct view again)
 static struct view
 compare(struct veil_lane *l, const struct buf *out, size_t n, bool *ret_is_clean)
 {
-    size_t held = redact_stream_held(l->stream), let = n - held;
+    size_t held = count_held(l), let = n - held;
     size_t most = l->again < let ? l->again : let;
     const uint8_t *all = l->tail.p + (l->tail.n - n);
     size_t same = count_again(out, (struct view){ all, most });
@@ -88,7 +117,7 @@ veil_lane_feed(struct veil_lane *l, struct view piece, struct buf *out,
     buf_clear(out);
     int r = catch_up(l, out);
     if (r >= 0)
-        r = redact_stream_feed(l->stream, piece.p, piece.n, out);
+        r = scan(l, piece, out);
     if (r >= 0) /* the first letters of a token's public prefix are no secret */
         r = redact_stream_rest(l->stream, out);
     if (r >= 0)
@@ -108,7 +137,7 @@ veil_lane_flush(struct veil_lane *l, struct buf *out, struct view *ret_let,
     buf_clear(out);
     int r = catch_up(l, out);
     if (r >= 0)
-        r = redact_stream_flush(l->stream, out);
+        r = scan_rest(l, out);
     if (r >= 0)
         *ret_let = compare(l, out, n, ret_is_clean);
     l->stream = NULL;

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "redact/redact.h"
+#include "calls/mask.h"
 
 /* -- veil_text.c -- */
 
@@ -28,11 +28,13 @@ int veil_text_find(struct view event, struct buf *pieces, struct view *ret_json)
 struct veil_lane {
     uint64_t id; /* 0: it is nobody's */
     uint64_t used;
-    struct redact_stream *stream; /* NULL: another lane has it now */
-    struct buf tail;              /* the end of the text as it came; its last bytes … */
-    size_t held;                  /* … are held, */
-    size_t again;                 /* … behind some that the scanner holds once more */
-    bool is_behind;               /* the scanner has not seen what is held */
+    const struct calls_mask *mask; /* borrowed */
+    struct calls_said said;        /* … what it has learnt, before the scanner */
+    struct redact_stream *stream;  /* NULL: another lane has it now */
+    struct buf tail; /* the end of the text as it came; its last bytes … */
+    size_t held;     /* … are held, */
+    size_t again;    /* … behind some that the scanner holds once more */
+    bool is_behind;  /* the scanner has not seen what is held */
 };
 
 /* The scanner goes on where it, or another one, has left this text. */
