@@ -125,6 +125,15 @@ take(void *ctx, const struct ipc_message *m)
 
 /* -- the record -- */
 
+/* Is there something of one that was killed? */
+static bool
+has_left(const struct within *w)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    return session_sibling_path(w->words[TAPE], SESSION_WIRE, &path) == 0 &&
+           access(buf_str(&path), F_OK) == 0;
+}
+
 static int
 open_entire(struct within *w, struct err *err)
 {
@@ -138,8 +147,11 @@ open_entire(struct within *w, struct err *err)
     };
     if (!has_flag(w, 'e'))
         return 0;
-    int r = journal_entire_open(&w->entire, &opt);
-    return r < 0 ? err_code(err, r, "cannot write to '%.300s/.entire'", opt.root) : 0;
+    /* One before us may have begun with it. */
+    int r = has_left(w) ? journal_entire_open_again(&w->entire, &opt, err) : ERR_MISSING;
+    if (r == ERR_MISSING && (r = journal_entire_open(&w->entire, &opt)) < 0)
+        err_code(err, r, "cannot write to '%.300s/.entire'", opt.root);
+    return r;
 }
 
 static int
@@ -179,15 +191,6 @@ give_record(void *ctx)
     buf_printf(&text, "%s; what goes over the wire is not recorded", err.text);
     say(w, buf_str(&text));
     return NULL;
-}
-
-/* Is there something of one that was killed? */
-static bool
-has_left(const struct within *w)
-{
-    AUTO(buf) path = { .ceiling = PATH_MAX };
-    return session_sibling_path(w->words[TAPE], SESSION_WIRE, &path) == 0 &&
-           access(buf_str(&path), F_OK) == 0;
 }
 
 /* -- serving -- */

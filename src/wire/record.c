@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "calls/complete.h"
+#include "gz/lines.h"
 #include "session/folder.h"
 #include "turn/line.h"
 #include "wire/record_priv.h"
@@ -136,6 +137,46 @@ open_lines(struct session_lines *l, const char *tape_path, const char *what,
     return r;
 }
 
+struct feeding {
+    struct journal_entire *entire;
+    struct buf texts;
+};
+
+/* A jsonl_fn. */
+static int
+feed_turn(void *ctx, struct view object)
+{
+    struct feeding *f = ctx;
+    struct turn_event e;
+    struct turn_stamp at;
+    int r = turn_line_read(object, &f->texts, &e, &at);
+    if (!r)
+        r = journal_entire_add(f->entire, &e, at.ts_ns);
+    return r == ERR_DAMAGED ? 0 : r < 0 ? r : 1;
+}
+
+static void
+pass_over(void *ctx, uint64_t line)
+{
+    (void)ctx, (void)line;
+}
+
+/* The transcript has what another process told, up to where that was killed. */
+static int
+feed_entire(struct wire_record *r, const char *turns_path)
+{
+    struct feeding f = { .entire = r->opt.entire };
+    struct jsonl lines = { .fn = feed_turn,
+                           .bad = pass_over,
+                           .ctx = &f,
+                           .begin = "{\"ts_ns\":",
+                           .line.ceiling = CALLS_LINE_MAX };
+    int e = gz_lines_read(turns_path, &lines, false, NULL);
+    jsonl_release(&lines);
+    buf_release(&f.texts);
+    return e == ERR_MISSING ? 0 : e;
+}
+
 /* What another process has left. */
 static int
 go_on(struct wire_record *r, struct buf *wire, struct buf *turns, struct err *err)
@@ -149,9 +190,11 @@ go_on(struct wire_record *r, struct buf *wire, struct buf *turns, struct err *er
         .talk = r->talk,
     };
     int e = calls_complete(&opt, &done, err);
-    if (!e)
-        r->calls = done.last_call;
-    return e;
+    if (e < 0)
+        return e;
+    r->calls = done.last_call;
+    e = r->opt.entire && done.last_call ? feed_entire(r, buf_str(turns)) : 0;
+    return e < 0 ? err_code(err, e, "cannot read '%s'", buf_str(turns)) : 0;
 }
 
 static int
