@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "wire/answer_head.h"
+
 enum {
     CONNECT_S = 30,
     PIECE_BYTES = 64 << 10,
@@ -33,6 +35,7 @@ struct fetch {
     bool has_head;   /* it was handed out */
     bool is_inside;  /* libcurl is calling us for it */
     bool is_cancelled;
+    const char *refusal; /* of the reply's head; NULL: it is not refused */
     char why[CURL_ERROR_SIZE];
 };
 
@@ -89,6 +92,17 @@ end_of(CURLcode code)
     }
 }
 
+/* libcurl calls it well, too, when a connection ends amid the head. */
+static const char *
+why_ended(const struct fetch *f, CURLcode code)
+{
+    if (f->refusal)
+        return f->refusal;
+    if (code == CURLE_OK)
+        return f->has_head ? "" : "its reply ends before its head does";
+    return f->why[0] ? f->why : curl_easy_strerror(code);
+}
+
 static void
 look_for_ended(struct fetches *all)
 {
@@ -99,11 +113,10 @@ look_for_ended(struct fetches *all)
             continue;
         CURLcode code = m->data.result;
         curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &f);
-        const char *why = code == CURLE_OK ? ""
-                          : f->why[0]      ? f->why
-                                           : curl_easy_strerror(code);
+        enum fetch_end end = code == CURLE_OK && !f->has_head ? FETCH_BROKEN
+                                                              : end_of(code);
         if (!f->is_cancelled)
-            f->events->done(f->ctx, end_of(code), why);
+            f->events->done(f->ctx, end, why_ended(f, code));
         end_fetch(f);
     }
 }
@@ -120,7 +133,8 @@ static void
 on_poll(uv_poll_t *poll, int status, int events)
 {
     struct watch *w = poll->data;
-    int what = status < 0 ? CURL_CSELECT_ERR : 0;
+    /* What is wrong it finds out itself, and then knows if it may be tried once more. */
+    int what = status < 0 ? CURL_CSELECT_IN | CURL_CSELECT_OUT : 0;
     what |= events & UV_READABLE ? CURL_CSELECT_IN : 0;
     what |= events & UV_WRITABLE ? CURL_CSELECT_OUT : 0;
     act(w->all, w->fd, what);
@@ -242,57 +256,19 @@ fetches_free(struct fetches *all)
 
 /* -- the reply -- */
 
-static struct view
-trim(struct view v)
-{
-    while (v.n && memchr(" \t\r\n", v.p[0], 4))
-        v = (struct view){ v.p + 1, v.n - 1 };
-    while (v.n && memchr(" \t\r\n", v.p[v.n - 1], 4))
-        v.n--;
-    return v;
-}
-
-/* The next line of the head goes off the front of *rest. */
-static struct view
-take_line(struct view *rest)
-{
-    const uint8_t *end = rest->n ? memchr(rest->p, '\n', rest->n) : NULL;
-    size_t n = end ? (size_t)(end - rest->p) + 1 : rest->n;
-    struct view line = { rest->p, n };
-    *rest = (struct view){ rest->p + n, rest->n - n };
-    return line;
-}
-
-/* "HTTP/1.1 200 OK": behind the status. */
-static struct view
-reason_of(struct view line)
-{
-    for (int blanks = 0; line.n && blanks < 2;
-         line = (struct view){ line.p + 1, line.n - 1 })
-        blanks += line.p[0] == ' ';
-    return trim(line);
-}
-
-static void
+/* False: it is refused. */
+static bool
 hand_out_head(struct fetch *f, unsigned status)
 {
-    struct calls_header headers[CALLS_HEADERS_MAX];
-    struct view rest = { f->head.p, f->head.n };
-    struct view reason = reason_of(take_line(&rest));
-    size_t n = 0;
-    while (rest.n && n < CALLS_HEADERS_MAX) {
-        struct view line = take_line(&rest);
-        const uint8_t *colon = memchr(line.p, ':', line.n);
-        if (!colon)
-            continue;
-        size_t name = (size_t)(colon - line.p);
-        headers[n++] = (struct calls_header){
-            trim((struct view){ line.p, name }),
-            trim((struct view){ colon + 1, line.n - name - 1 }),
-        };
-    }
+    struct wire_answer_head head;
+    if (wire_answer_head_read((struct view){ f->head.p, f->head.n }, &head, &f->refusal) <
+        0)
+        return false;
     f->has_head = true;
-    f->events->head(f->ctx, status, reason, headers, n);
+    f->is_inside = true;
+    f->events->head(f->ctx, status, head.reason, head.headers, head.count);
+    f->is_inside = false;
+    return true;
 }
 
 /* Each line of each head: of those before the last (100, 103) nobody is told. Behind the
@@ -314,11 +290,8 @@ on_header(char *p, size_t size, size_t n, void *ctx)
     if (!is_end)
         return buf_append(&f->head, p, n) < 0 ? 0 : n;
     curl_easy_getinfo(f->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (status >= 200 && status < 1000) {
-        f->is_inside = true;
-        hand_out_head(f, (unsigned)status);
-        f->is_inside = false;
-    }
+    if (status >= 200 && status < 1000 && !hand_out_head(f, (unsigned)status))
+        return 0;
     return f->is_cancelled ? 0 : n;
 }
 
