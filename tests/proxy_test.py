@@ -352,6 +352,30 @@ def connections_are_kept_on_both_sides_and_requests_may_come_ahead():
 
 
 @test
+def a_kept_connection_that_has_gone_is_made_anew():
+    """However the upstream has let go of it: the request is sent again, whole, and the client does not notice."""
+    async def handler(request, reply):
+        if reply.writer in seen:  # the second one on this connection
+            if request.header("x-way") == "reset":
+                reply.reset()
+            reply.hang_up()
+            return
+        seen.add(reply.writer)
+        await reply.whole(200, b'{"n":%d}' % len(request.body))
+    bodies = [b"{}", json.dumps(asked("again " * 20000)).encode()]
+    with Ahr(AHR) as a, Upstream(handler) as up, Proxy(a, up.url) as proxy:
+        seen = set()
+        for way in ("reset", "closed"):
+            for body in bodies * 3:
+                got = proxy.post(MESSAGES, body, headers=[("X-Way", way)])
+                assert got.body == b'{"n":%d}' % len(body), (way, got.__dict__)
+        assert up.connections > len(bodies) * 3, up.connections
+        assert all(r.body in bodies for r in up.requests)
+        proxy.end()
+        assert [c["end"] for c in proxy.calls()] == ["ok"] * 12
+
+
+@test
 def a_hundred_megabytes_pass_and_memory_stays_where_it_was():
     size = (20 if IS_SANITIZED else 100) << 20
     piece = random.Random(1).randbytes(1 << 16).hex().encode()
