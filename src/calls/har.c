@@ -114,9 +114,9 @@ put_query(struct json *j, struct view url)
     json_close(j, ']');
 }
 
-/* Text, or what is none in base 64. */
+/* Text, or what is none in base 64, which `encoding` tells. */
 static int
-put_text(struct json *j, struct view bytes)
+put_text(struct json *j, struct view bytes, const char *encoding)
 {
     AUTO(buf) letters = { .ceiling = bytes.n / 3 * 4 + 8 };
     if (utf8_is_text(bytes.p, bytes.n)) {
@@ -125,7 +125,7 @@ put_text(struct json *j, struct view bytes)
     }
     base64_put(bytes, &letters);
     put_view(j, "text", (struct view){ letters.p, letters.n });
-    json_key(j, "encoding"), json_str(j, "base64");
+    json_key(j, encoding), json_str(j, "base64");
     return letters.failed;
 }
 
@@ -155,7 +155,7 @@ put_request(struct json *j, const struct calls_whole *w)
     if (w->request.n) {
         json_key(j, "postData"), json_open(j, '{');
         put_view(j, "mimeType", type);
-        r = put_text(j, w->request);
+        r = put_text(j, w->request, "_encoding"); /* the format has none there */
         json_close(j, '}');
     }
     put_minus_one(j, "headersSize");
@@ -179,7 +179,7 @@ put_response(struct json *j, const struct calls_whole *w)
     json_key(j, "content"), json_open(j, '{');
     json_key(j, "size"), json_u64(j, w->reply.n);
     put_view(j, "mimeType", type);
-    int r = put_text(j, w->reply);
+    int r = put_text(j, w->reply, "encoding");
     json_close(j, '}');
     put_view(j, "redirectURL", to);
     put_minus_one(j, "headersSize");

@@ -67,6 +67,21 @@ calls_by_number(const struct calls *c, uint64_t number)
 }
 
 size_t
+calls_settle(struct calls *c)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        struct calls_facts *f = &c->all[i].facts;
+        if (f->has_end)
+            continue;
+        f->has_end = true;
+        f->end = CALLS_CUT;
+        count++;
+    }
+    return count;
+}
+
+size_t
 calls_find(const struct calls *c, uint64_t number)
 {
     const struct call *found = calls_by_number(c, number);

@@ -52,6 +52,9 @@ struct calls_facts {
     struct turn_usage usage;
 };
 
+/* Nobody goes on with them: those without an end are cut off from now on. How many. */
+size_t calls_settle(struct calls *c);
+
 /* In the order of their first lines; i < calls_count(). */
 const struct calls_facts *calls_facts(const struct calls *c, size_t i);
 /* SIZE_MAX: there is none. */
@@ -84,5 +87,7 @@ struct calls_whole {
 
 /* What damage has left of it is handed out; ERR_LIMIT: it is too large. */
 int calls_get(struct calls *c, size_t i, struct calls_whole *ret, struct err *err);
+/* Has something been lost of it? What never came is not. */
+bool calls_is_damaged(const struct calls_whole *w);
 
 #endif

@@ -383,3 +383,11 @@ calls_get(struct calls *c, size_t i, struct calls_whole *ret, struct err *err)
     *ret = w;
     return 0;
 }
+
+bool
+calls_is_damaged(const struct calls_whole *w)
+{
+    const struct calls_facts *f = w->facts;
+    bool has_all = f->status && f->has_end && f->end == CALLS_OK;
+    return !w->is_request_whole || (has_all && !w->is_reply_whole);
+}

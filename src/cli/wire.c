@@ -25,7 +25,8 @@ struct wire {
     const struct cli_command *self;
     const char *what;
     struct calls *calls;
-    bool is_cut;
+    bool is_cut;    /* it is archived, and cannot be read to its end */
+    size_t unended; /* calls, though the session has ended */
     uint64_t start_ns;
 };
 
@@ -40,6 +41,7 @@ open_wire(struct wire *w, struct err *err)
         r = session_sibling_path(buf_str(&found.tape_path), SESSION_WIRE, &path);
     if (!r && session_meta_read(buf_str(&found.meta_path), &facts, NULL) == 0)
         w->start_ns = facts.started_at_ns;
+    bool is_live = found.is_live;
     library_found_release(&found);
     if (r < 0)
         return r;
@@ -48,18 +50,21 @@ open_wire(struct wire *w, struct err *err)
                        "nothing was recorded of the wire in '%s'; 'ahr record --wire', "
                        "'ahr run --wire' and 'ahr proxy' do",
                        w->what);
-    return calls_open(&w->calls, buf_str(&path), &w->is_cut, err);
+    r = calls_open(&w->calls, buf_str(&path), &w->is_cut, err);
+    if (!r && !is_live)
+        w->unended = calls_settle(w->calls);
+    return r;
 }
 
-/* -- HAR -- */
-
-static int
-write_out(struct buf *text, struct err *err)
+int
+cli_wire_write(struct buf *text, struct err *err)
 {
     int r = text->failed ? text->failed : file_write_all(STDOUT_FILENO, text->p, text->n);
     buf_clear(text);
     return r < 0 ? err_code(err, r, "cannot write to standard output") : 0;
 }
+
+/* -- HAR -- */
 
 static int
 print_har(struct wire *w, size_t from, size_t to, struct err *err)
@@ -76,10 +81,10 @@ print_har(struct wire *w, size_t from, size_t to, struct err *err)
         if (r < 0)
             return err->text[0] ? r : err_code(err, r, "cannot tell of a call");
         if (text.n >= LOT)
-            r = write_out(&text, err);
+            r = cli_wire_write(&text, err);
     }
     calls_har_end(&har);
-    return r < 0 ? r : write_out(&text, err);
+    return r < 0 ? r : cli_wire_write(&text, err);
 }
 
 /* -- one call -- */
@@ -100,7 +105,7 @@ print_call(struct wire *w, const struct args *a, struct err *err)
         return r;
     r = a->is_json ? cli_wire_json_whole(&whole, w->start_ns, err)
                    : cli_wire_call(&whole, err);
-    if (r < 0 || !cli_wire_is_damaged(&whole))
+    if (r < 0 || !calls_is_damaged(&whole))
         return r;
     return err_set(err, ERR_DAMAGED, "parts of call %" PRIu64 " are missing", a->call);
 }
@@ -114,11 +119,13 @@ tell_damage(const struct wire *w, struct err *err)
     if (w->is_cut)
         return err_set(err, ERR_DAMAGED,
                        "its record is damaged: not all of it can be read");
-    if (!bad)
-        return 0;
-    cli_count(&text, bad, "line");
-    return err_set(err, ERR_DAMAGED, "%s of its record %s damaged", buf_str(&text),
-                   bad == 1 ? "is" : "are");
+    cli_count(&text, bad ? bad : w->unended, bad ? "line" : "call");
+    if (bad)
+        return err_set(err, ERR_DAMAGED, "%s of its record %s damaged", buf_str(&text),
+                       bad == 1 ? "is" : "are");
+    if (w->unended)
+        return err_set(err, ERR_DAMAGED, "its record ends before %s did", buf_str(&text));
+    return 0;
 }
 
 static int

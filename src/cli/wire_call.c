@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wire_call.c -- one call as text: both heads, both bodies, what is known of it. */
 #include <inttypes.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "base/utf8.h"
 #include "cli/report.h"
 #include "cli/wire_print.h"
@@ -89,14 +87,6 @@ put_end(struct printing *p, const struct calls_facts *f)
     buf_puts(&p->out, "\n");
 }
 
-bool
-cli_wire_is_damaged(const struct calls_whole *w)
-{
-    const struct calls_facts *f = w->facts;
-    bool has_all = f->status && f->has_end && f->end == CALLS_OK;
-    return !w->is_request_whole || (has_all && !w->is_reply_whole);
-}
-
 int
 cli_wire_call(const struct calls_whole *w, struct err *err)
 {
@@ -112,10 +102,10 @@ cli_wire_call(const struct calls_whole *w, struct err *err)
     if (f->status) {
         buf_printf(&p.out, "\nHTTP/1.1 %u\n", f->status);
         put_headers(&p, w->reply_headers, w->reply_header_count);
-        put_body(&p, w->reply, w->is_reply_whole || !cli_wire_is_damaged(w));
+        put_body(&p, w->reply, w->is_reply_whole || !calls_is_damaged(w));
     }
     put_end(&p, f);
-    int r = p.out.failed ? p.out.failed : file_write_all(STDOUT_FILENO, p.out.p, p.out.n);
+    int r = cli_wire_write(&p.out, err);
     buf_release(&p.out);
-    return r < 0 ? err_code(err, r, "cannot write to standard output") : 0;
+    return r;
 }

@@ -2,24 +2,14 @@
 /* wire_json.c -- calls as JSON: facts of all of them, or all there is of one. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/base64.h"
-#include "base/file.h"
 #include "base/iso.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/wire_print.h"
 
 enum { LOT = 1 << 20 }; /* bytes that are written together */
-
-static int
-write_out(struct buf *text, struct err *err)
-{
-    int r = text->failed ? text->failed : file_write_all(STDOUT_FILENO, text->p, text->n);
-    buf_clear(text);
-    return r < 0 ? err_code(err, r, "cannot write to standard output") : 0;
-}
 
 /* -- facts -- */
 
@@ -124,11 +114,11 @@ cli_wire_json(const struct calls *c, uint64_t start_ns, struct err *err)
         put_facts(j, calls_facts(c, i), start_ns);
         json_close(j, '}');
         if (text.n >= LOT)
-            r = write_out(&text, err);
+            r = cli_wire_write(&text, err);
     }
     json_close(j, ']');
     buf_puts(&text, "\n");
-    return r < 0 ? r : write_out(&text, err);
+    return r < 0 ? r : cli_wire_write(&text, err);
 }
 
 /* -- one, whole -- */
@@ -195,5 +185,5 @@ cli_wire_json_whole(const struct calls_whole *w, uint64_t start_ns, struct err *
     }
     json_close(j, '}');
     buf_puts(&text, "\n");
-    return write_out(&text, err);
+    return cli_wire_write(&text, err);
 }

@@ -5,6 +5,9 @@
 
 #include "calls/read.h"
 
+/* What there is of a document goes out. */
+int cli_wire_write(struct buf *text, struct err *err);
+
 /* Of what went in, so much was read from the cache: in thousandths; UINT64_MAX: not
  * known. */
 uint64_t cli_wire_cache_share(const struct turn_usage *u);
@@ -16,8 +19,6 @@ int cli_wire_table(const struct calls *c, struct err *err);
 /* wire_json.c: an array of objects, without bodies; one with all there is to say. */
 int cli_wire_json(const struct calls *c, uint64_t start_ns, struct err *err);
 int cli_wire_json_whole(const struct calls_whole *w, uint64_t start_ns, struct err *err);
-/* Has something been lost of it? What never came is not. */
-bool cli_wire_is_damaged(const struct calls_whole *w);
 /* wire_call.c: one as text, safe for a terminal. */
 int cli_wire_call(const struct calls_whole *w, struct err *err);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * journals.c -- what a run has besides its recording: its events, and its folder in its
- * project. What an archive holds, and whether each event is one, only a deep look tells.
+ * journals.c -- what a session has besides its recording: its events, its calls of model
+ * APIs, and a run's folder in its project. What an archive holds, and whether each event
+ * and call is one, only a deep look tells.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 
+#include "calls/read.h"
 #include "doctor/doctor_priv.h"
 #include "gz/read.h"
 #include "journal/metadata.h"
@@ -54,6 +56,41 @@ read_turns(const struct doctor *d, struct doctor_report *out, const char *id)
                     id, id);
 }
 
+/* Each call and both its bodies. */
+static bool
+has_damaged_call(struct calls *c)
+{
+    bool is_damaged = calls_settle(c) || calls_bad_lines(c);
+    for (size_t i = 0; i < calls_count(c) && !is_damaged; i++) {
+        struct calls_whole w;
+        is_damaged = calls_get(c, i, &w, NULL) < 0 || calls_is_damaged(&w);
+    }
+    return is_damaged;
+}
+
+static void
+read_calls(const struct doctor *d, struct doctor_report *out, const char *id)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct calls *calls = NULL;
+    bool is_cut = false;
+    struct err why;
+    if (buf_printf(&path, "%s/sessions/%s/session." SESSION_WIRE, d->home, id) < 0 ||
+        !calls_exist(buf_str(&path)))
+        return;
+    if (calls_open(&calls, buf_str(&path), &is_cut, &why) < 0)
+        doctor_find(out, DOCTOR_ATTENTION, "of session %s the calls cannot be read: %s",
+                    id, why.text);
+    else if (is_cut)
+        find_damaged_archive(out, buf_str(&path), id);
+    else if (has_damaged_call(calls))
+        doctor_find(out, DOCTOR_ATTENTION,
+                    "session %s has damage among its calls, and all others are still "
+                    "read; 'ahr wire %s' lists them",
+                    id, id);
+    calls_close(calls);
+}
+
 static void
 read_log(struct doctor_report *out, const char *path, const char *id)
 {
@@ -94,7 +131,9 @@ look_at_project(const struct doctor *d, struct doctor_report *out, const char *i
 void
 doctor_journals(const struct doctor *d, struct doctor_report *out, const char *id)
 {
-    if (d->is_deep)
+    if (d->is_deep) {
         read_turns(d, out, id);
+        read_calls(d, out, id);
+    }
     look_at_project(d, out, id);
 }
