@@ -25,6 +25,7 @@ struct completing {
     struct calls_talk *talk;
     struct session_lines wire, turns;
     struct buf known; /* uint64_t of each call: its lines that are there */
+    struct buf asked; /* … as the conversation knows its request */
     struct buf line;
     struct calls_completed done;
     /* the event at hand */
@@ -87,6 +88,15 @@ pass_over(void *ctx, uint64_t line)
 }
 
 static int
+make_zeros(struct buf *b, size_t count)
+{
+    uint8_t *p = count ? buf_grow(b, count * sizeof(uint64_t)) : NULL;
+    if (p)
+        memset(p, 0, count * sizeof(uint64_t));
+    return count && !p ? b->failed : 0;
+}
+
+static int
 count_turns(struct completing *c)
 {
     struct counting x = { .c = c };
@@ -95,13 +105,10 @@ count_turns(struct completing *c)
                            .ctx = &x,
                            .begin = "{\"ts_ns\":",
                            .line.ceiling = CALLS_LINE_MAX };
-    size_t n = calls_count(c->calls) * sizeof(uint64_t);
-    uint8_t *p = n ? buf_grow(&c->known, n) : NULL;
-    if (n && !p)
-        return c->known.failed;
-    if (n)
-        memset(p, 0, n);
-    int r = gz_lines_read(c->opt->turns_path, &lines, false, NULL);
+    int r = make_zeros(&c->known, calls_count(c->calls));
+    if (r < 0)
+        return r;
+    r = gz_lines_read(c->opt->turns_path, &lines, false, NULL);
     jsonl_release(&lines);
     buf_release(&x.texts);
     return r == ERR_MISSING ? 0 : r;
@@ -163,6 +170,20 @@ feed_reply(struct completing *c, const struct calls_whole *w, struct calls_answe
     return r < 0 ? r : calls_answer_end(a, w->facts->error, take_reply, c);
 }
 
+static uint64_t *
+asked_of(const struct completing *c)
+{
+    return (void *)c->asked.p;
+}
+
+static int
+take_request(struct completing *c, enum turn_api api, struct view body)
+{
+    int r = calls_talk_request(c->talk, api, body, take_event, c);
+    asked_of(c)[c->call] = calls_talk_asked(c->talk);
+    return r;
+}
+
 static int
 take_moment(struct completing *c, const struct moment *m, struct err *err)
 {
@@ -179,11 +200,13 @@ take_moment(struct completing *c, const struct moment *m, struct err *err)
     if (api == TURN_API_AUTO)
         return 0;
     if (!m->is_reply)
-        return calls_talk_request(c->talk, api, w.request, take_event, c);
+        return take_request(c, api, w.request);
     r = calls_answer_new(&a, api, w.facts->status, w.facts->is_stream);
     if (!r)
         r = feed_reply(c, &w, a);
     calls_answer_free(a);
+    if (w.facts->stop.n)
+        calls_talk_answered(c->talk, asked_of(c)[c->call]);
     return r;
 }
 
@@ -200,7 +223,7 @@ static int
 take_moments(struct completing *c, struct err *err)
 {
     AUTO(buf) moments = { .ceiling = 1 << 30 };
-    int r = 0;
+    int r = make_zeros(&c->asked, calls_count(c->calls));
     for (size_t i = 0; i < calls_count(c->calls) && !r; i++) {
         const struct call *call = &c->calls->all[i];
         const struct moment two[] = {
@@ -333,6 +356,7 @@ calls_complete(const struct calls_complete_options *opt, struct calls_completed 
     calls_close(c.calls);
     calls_talk_free(own);
     buf_release(&c.known);
+    buf_release(&c.asked);
     buf_release(&c.line);
     return r;
 }

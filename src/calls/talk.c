@@ -34,6 +34,7 @@ struct calls_talk {
     struct buf counts;  /* uint32_t: so many has each of its messages */
     struct buf news;    /* uint64_t: by what is known what was told of it */
     size_t at;          /* the event at hand */
+    uint64_t asked;     /* by what the latest request is known */
     uint64_t salt;      /* of what it goes on with without sending it */
     struct ask_to to;
     turn_event_fn fn;
@@ -337,7 +338,7 @@ tell_list(struct calls_talk *t, const struct ask_api *api, struct view list)
 {
     int r = note_list(t, api, list);
     if (r >= 0)
-        r = talk_known_match(&t->known, api->api, &t->hashes, &t->flags);
+        r = talk_known_match(&t->known, api->api, &t->hashes, &t->flags, &t->asked);
     buf_clear(&t->news);
     if (r >= 0 && t->flags.n)
         r = tell_news(t, api, list);
@@ -373,6 +374,7 @@ calls_talk_request(struct calls_talk *t, enum turn_api api, struct view body,
 {
     const struct ask_api *ask = api_of(api);
     struct view list = { 0 }, model = { 0 }, tools = { 0 }, before = { 0 };
+    t->asked = 0;
     if (!ask || !body.n)
         return 0;
     const struct turn_field wanted[] = { { ask->list, &list },
@@ -388,4 +390,17 @@ calls_talk_request(struct calls_talk *t, enum turn_api api, struct view body,
     if (r >= 0)
         r = tell_list(t, ask, list);
     return r < 0 ? r : 0;
+}
+
+uint64_t
+calls_talk_asked(const struct calls_talk *t)
+{
+    return t->asked;
+}
+
+void
+calls_talk_answered(struct calls_talk *t, uint64_t asked)
+{
+    if (asked)
+        talk_known_answered(&t->known, asked);
 }

@@ -24,7 +24,12 @@ enum turn_api calls_talk_api(struct view method, struct view url);
  * says nothing. */
 int calls_talk_request(struct calls_talk *t, enum turn_api api, struct view body,
                        turn_event_fn fn, void *ctx);
+/* By which that request is known from now on; 0: it was none. */
+uint64_t calls_talk_asked(const struct calls_talk *t);
 /* An event of a reply: what it says is not new when it is sent. */
 int calls_talk_heard(struct calls_talk *t, const struct turn_event *e);
+/* That request has its answer, whole: who asks the same again asks anew. Before, it is
+ * tried again. */
+void calls_talk_answered(struct calls_talk *t, uint64_t asked);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "calls/talk_priv.h"
+#include "turn/totals.h"
 
 enum {
     ALIKE_MIN = 2,            /* events, of requests that begin otherwise */
@@ -149,6 +150,15 @@ find_most(struct talk_known *k, enum turn_api api, const struct talk_request *fi
             try_request(k, &k->requests[i], these, &most, flags);
 }
 
+/* It was asked before, all of it, and answered, or even gone on from: what the user asks
+ * at its end is asked once more. */
+static void
+ask_again(struct list these, uint8_t *flags)
+{
+    for (size_t i = these.n; i && is_users(these.v[i - 1]); i--)
+        flags[i - 1] = 0;
+}
+
 /* -- remembering -- */
 
 static void
@@ -187,7 +197,7 @@ count_all(const struct talk_known *k)
 /* In place of the one that it goes on with, if there is one. */
 static int
 remember(struct talk_known *k, struct talk_request *from, enum turn_api api,
-         const struct buf *hashes)
+         const struct buf *hashes, uint64_t id)
 {
     struct talk_request *r = from ? from : find_free(k);
     if (!r) {
@@ -199,17 +209,20 @@ remember(struct talk_known *k, struct talk_request *from, enum turn_api api,
         forget_oldest(k);
     r->api = api;
     r->used = ++k->uses;
+    r->id = id;
+    r->is_answered = false;
     return buf_append(&r->hashes, hashes->p, hashes->n);
 }
 
 int
 talk_known_match(struct talk_known *k, enum turn_api api, const struct buf *hashes,
-                 struct buf *flags)
+                 struct buf *flags, uint64_t *ret_id)
 {
     struct list these = list_of(hashes);
     size_t alike;
     buf_clear(flags);
     buf_clear(&k->trial);
+    *ret_id = 0;
     if (!these.n)
         return 0;
     if (!buf_grow(flags, these.n) || !buf_grow(&k->trial, these.n))
@@ -220,5 +233,16 @@ talk_known_match(struct talk_known *k, enum turn_api api, const struct buf *hash
     memset(flags->p + alike, 0, these.n - alike);
     if (!goes_on && alike < these.n)
         find_most(k, api, from, these, flags->p);
-    return remember(k, goes_on ? from : NULL, api, hashes);
+    if (alike == these.n && (!goes_on || from->is_answered))
+        ask_again(these, flags->p);
+    *ret_id = turn_hash((struct view){ hashes->p, hashes->n }) | 1;
+    return remember(k, goes_on ? from : NULL, api, hashes, *ret_id);
+}
+
+void
+talk_known_answered(struct talk_known *k, uint64_t id)
+{
+    for (size_t i = 0; i < TALK_KNOWN_MAX; i++)
+        if (k->requests[i].id == id)
+            k->requests[i].is_answered = true;
 }

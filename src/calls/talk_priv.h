@@ -36,6 +36,8 @@ struct talk_request {
     enum turn_api api; /* AUTO: none */
     uint64_t used;
     struct buf hashes; /* uint64_t */
+    uint64_t id;       /* of all of them together */
+    bool is_answered;
 };
 
 /* The latest requests, one of each conversation. Zeroed it is empty. */
@@ -46,9 +48,11 @@ struct talk_known {
 };
 
 /* Which of the events had a request before, in their place among the others? A byte for
- * each into `flags` (cleared first), 1 if so. The request is then known itself. */
+ * each into `flags` (cleared first), 1 if so. The request is then known itself, by
+ * *ret_id (0: there is nothing in it). */
 int talk_known_match(struct talk_known *k, enum turn_api api, const struct buf *hashes,
-                     struct buf *flags);
+                     struct buf *flags, uint64_t *ret_id);
+void talk_known_answered(struct talk_known *k, uint64_t id);
 void talk_known_release(struct talk_known *k);
 
 #endif

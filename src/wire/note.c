@@ -143,10 +143,11 @@ wire_note_new(struct wire_record *r, const struct wire_asked *asked)
     n->api = calls_talk_api(asked->method, asked->url);
     n->has_turns = r->opt.has_turns && n->api != TURN_API_AUTO;
     n->has_body = asked->has_body;
+    uint64_t anchor_byte = record_anchor(
+        r); /* before the time: what was shown was before */
     n->head = calls_line(CALLS_REQUEST, n->number, record_now_ns(r));
+    n->head.anchor_byte = anchor_byte;
     n->head.has_turns = n->has_turns;
-    if (r->opt.control && r->opt.control->has_anchors)
-        n->head.anchor_byte = wire_control_anchor(r->opt.control);
     keep_head(n, asked);
     look_at_agent(n, asked);
     n->next = r->first;
@@ -207,6 +208,7 @@ wire_note_body(struct wire_note *n, struct view body)
         return;
     struct wire_record *r = n->record;
     struct calls_line l = calls_line(CALLS_REQUEST_BODY, n->number, record_now_ns(r));
+    l.anchor_byte = n->head.anchor_byte;
     AUTO(buf) kind = { 0 };
     look_for_retry(n, body);
     write_head(n);
@@ -224,6 +226,7 @@ wire_note_body(struct wire_note *n, struct view body)
         record_put(r, &l);
     }
     (void)calls_talk_request(r->talk, n->api, masked, tell_asked, n);
+    n->talk_asked = calls_talk_asked(r->talk);
     record_write(r);
     if (r->masked.cap > (4 << 20))
         buf_release(&r->masked);
@@ -328,6 +331,8 @@ put_end(struct wire_note *n, enum calls_status status, struct view error, uint64
         l.model = f.model;
         l.stop = f.stop;
         l.usage = f.usage;
+        if (f.stop.n)
+            calls_talk_answered(n->record->talk, n->talk_asked);
     }
     record_put(n->record, &l);
 }

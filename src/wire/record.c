@@ -28,6 +28,13 @@ record_now_ns(const struct wire_record *r)
 }
 
 uint64_t
+record_anchor(struct wire_record *r)
+{
+    bool has_one = r->opt.control && r->opt.control->has_anchors;
+    return has_one ? wire_control_anchor(r->opt.control) : CALLS_NONE;
+}
+
+uint64_t
 record_late_anchor(struct wire_record *r)
 {
     return r->opt.control ? wire_control_late_anchor(r->opt.control) : CALLS_NONE;

@@ -59,6 +59,7 @@ struct wire_note {
     struct buf texts; /* of the head, masked */
     bool has_body, is_head_written;
     struct record_asked *asked; /* NULL: its body is not known */
+    uint64_t talk_asked;        /* as the conversation knows it */
     struct calls_mask_stream sent;
     struct buf sent_piece;
     uint64_t sent_bytes, sent_pieces;
@@ -85,6 +86,8 @@ struct wire_note {
 /* -- record.c -- */
 
 uint64_t record_now_ns(const struct wire_record *r);
+/* The place on the terminal, exactly; or as it is known. */
+uint64_t record_anchor(struct wire_record *r);
 uint64_t record_late_anchor(struct wire_record *r);
 /* Appended to what is written next. */
 void record_put(struct wire_record *r, const struct calls_line *l);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whatever is asked and replied: the same calls tell the same; a request tells events
- * that are in it, in their order; made once more it tells nothing.
+ * that are in it, in their order; made once more, before it is answered, it tells
+ * nothing.
  *
  * The input: a byte (which API), then calls, each ended by a NUL: one that begins with
  * "r" is a reply, one with "s" a stream, others are requests.
@@ -52,6 +53,8 @@ reply(struct calls_talk *t, enum turn_api api, struct view bytes, bool is_stream
     CHECK(!(is_stream ? turn_reply_feed(r, bytes, hear, t)
                       : turn_reply_body(r, bytes, hear, t)));
     CHECK(!turn_reply_end(r, hear, t));
+    if (turn_reply_facts(r).stop.n)
+        calls_talk_answered(t, calls_talk_asked(t));
     turn_reply_free(r);
 }
 

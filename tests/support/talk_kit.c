@@ -36,6 +36,8 @@ make_call(struct calls_talk *t, enum turn_api api, const struct talk_kit_call *c
                                       : turn_reply_body(r, bytes, hear, t),
                          0);
         assert_int_equal(turn_reply_end(r, hear, t), 0);
+        if (turn_reply_facts(r).stop.n)
+            calls_talk_answered(t, calls_talk_asked(t));
         turn_reply_free(r);
     } else {
         assert_int_equal(calls_talk_request(t, api, bytes, turn_kit_write, out), 0);

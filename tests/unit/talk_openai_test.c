@@ -238,7 +238,8 @@ only_what_is_new_may_be_sent(void **state)
                  SAYS_USER("continue") SAYS_USER("continue"));
     talk_kit_ask(&k, "{'model':'m','previous_response_id':'resp_5','input':'continue'}",
                  SAYS_USER("continue"));
-    talk_kit_ask(&k, "{'model':'m','previous_response_id':null,'input':'continue'}", "");
+    talk_kit_ask(&k, "{'model':'m','previous_response_id':null,'input':'continue'}",
+                 SAYS_USER("continue"));
     talk_kit_close(&k);
 }
 

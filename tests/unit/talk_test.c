@@ -165,6 +165,27 @@ the_same_request_again_tells_nothing(void **state)
     talk_kit_close(&k);
 }
 
+/* Before there is an answer it is tried again; behind it, asked again. */
+static void
+what_was_answered_and_is_asked_again_is_told_again(void **state)
+{
+    (void)state;
+    struct talk_kit k;
+    talk_kit_open(&k, TURN_API_ANTHROPIC);
+    talk_kit_ask(&k, ASK(U("Fix it")), MODEL SAYS_USER("Fix it"));
+    talk_kit_hear(&k, "{'type':'error','error':{'type':'overloaded_error'}}");
+    talk_kit_ask(&k, ASK(U("Fix it")), "");
+    talk_kit_hear(&k, REPLY(T("I did.")));
+    talk_kit_ask(&k, ASK(U("Fix it")), SAYS_USER("Fix it"));
+    talk_kit_ask(&k, ASK(U("Fix it")), "");
+    talk_kit_hear(&k, REPLY(CALL("1", "a")));
+#define CALLED U("Fix it") "," ASSISTANT("[" CALL("1", "a") "]") ","
+    talk_kit_ask(&k, ASK(CALLED USER("[" RESULT("1", "'r'") "]")), TOLD_RESULT("1", "r"));
+    talk_kit_hear(&k, REPLY(T("Done.")));
+    talk_kit_ask(&k, ASK(CALLED USER("[" RESULT("1", "'r'") "]")), "");
+    talk_kit_close(&k);
+}
+
 /* -- several conversations -- */
 
 static void
@@ -205,7 +226,7 @@ a_conversation_that_begins_with_the_same_words_is_told_from_where_it_differs(voi
     talk_kit_hear(&k, REPLY(T("I did.")));
     talk_kit_ask(&k, ASK(U("Fix it") "," A("I did.") "," U("Thanks")),
                  SAYS_USER("Thanks"));
-    talk_kit_ask(&k, ASK(U("Fix it")), "");
+    talk_kit_ask(&k, ASK(U("Fix it")), SAYS_USER("Fix it"));
     talk_kit_hear(&k, REPLY(T("Fixed.")));
     talk_kit_ask(&k, ASK(U("Fix it") "," A("Fixed.") "," U("Thanks")),
                  SAYS_USER("Thanks"));
@@ -524,6 +545,7 @@ main(void)
         cmocka_unit_test(messages_of_the_same_one_may_be_joined),
         cmocka_unit_test(the_same_words_twice_are_told_twice),
         cmocka_unit_test(the_same_request_again_tells_nothing),
+        cmocka_unit_test(what_was_answered_and_is_asked_again_is_told_again),
         cmocka_unit_test(conversations_beside_each_other_are_told_each),
         cmocka_unit_test(
             a_conversation_that_begins_with_the_same_words_is_told_from_where_it_differs),
