@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""wire_session_test.py -- `ahr record --wire` and `ahr run --wire`: terminal, calls and turns of one session.
+
+usage: wire_session_test.py AHR MOCK_AGENT [--sanitized]
+"""
+
+import asyncio
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import ahr_reader
+from support import wired_agent
+from support.processes import wait_for
+from support.recorder import Recorder
+from support.tap import run, test
+from support.upstream import Upstream, message
+
+AHR = sys.argv[1]
+AGENT = [sys.executable, wired_agent.__file__]
+SSE = ("content-type", "text/event-stream")
+NUMBERS = itertools.count(1)  # of messages: their ids are unique
+BASES = ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL")
+
+
+async def answers(request, reply):
+    """"Re: " and what was asked last, in pieces."""
+    asked = json.loads(request.body)["messages"]
+    await reply.head(200, [SSE], chunked=True)
+    for one in message(f"Re: {asked[-1]['content']}", next(NUMBERS), usage=(100, 20, 3, 50)):
+        await reply.piece(one)
+        await asyncio.sleep(0.002)
+    await reply.end()
+
+
+class Wired(Recorder):
+    """A home, and an upstream that the environment names."""
+
+    def __init__(self, handler=answers):
+        super().__init__(AHR)
+        self.up = Upstream(handler)
+
+    def __enter__(self):
+        super().__enter__()
+        self.up.__enter__()
+        self.env["ANTHROPIC_BASE_URL"] = self.up.url
+        self.has_recorded()
+        return self
+
+    def __exit__(self, *why):
+        self.up.__exit__(*why)
+        super().__exit__(*why)
+
+    def folder(self, which="sessions"):
+        found = list((self.home / which).glob("[0-9]*"))
+        assert len(found) == 1, found
+        return found[0]
+
+    def lines(self, name, which="sessions"):
+        """What is there of it now."""
+        paths = list((self.home / which).glob(f"[0-9]*/{name}"))
+        return [json.loads(line) for line in paths[0].read_bytes().splitlines()] if paths else []
+
+    def wire(self, *more):
+        return json.loads(self.ok("wire", "--json", *more))
+
+    def session(self, *more):
+        return json.loads(self.ok("show", "--json", *more))
+
+    def tap(self, host=None):
+        """The proxy's pid."""
+        def found():
+            for pid in self.processes():
+                try:
+                    with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+                        if file.read() == "ahr-wire\n":
+                            return pid
+                except OSError:
+                    pass
+            return None
+        return wait_for(found, "there is no proxy")
+
+
+
+# -- one clock --
+
+@test
+def terminal_calls_and_turns_are_of_one_session():
+    with Wired() as a:
+        done = a.run("record", "--wire", "--name", "talk", "--", *AGENT, "say:before\n", "ask:first", "say:between\n",
+                     "ask:second", "say:after\n")
+        assert done.returncode == 0, done
+        shown = a.ok("cat", "talk").replace(b"\r", b"")
+        assert shown == b"before\nRe: first\nbetween\nRe: second\nafter\n", shown
+        calls = a.wire("talk")
+        assert [(c["status"], c["end"]) for c in calls] == [(200, "ok")] * 2, calls
+        turns = a.lines("session.turns.jsonl")
+        assert [(t["role"], t["text"]) for t in turns if t["type"] == "text"] == [
+            ("user", "first"), ("assistant", "Re: first"), ("user", "second"), ("assistant", "Re: second")], turns
+        told = a.session("talk")
+        assert (told["kind"], told["model"], told["usage"]["input_tokens"], told["usage"]["output_tokens"],
+                told["usage"]["cache_read_input_tokens"], told["usage"]["calls"]) == ("terminal", "m-1", 200, 40, 100, 2), told
+
+
+@test
+def the_places_on_the_terminal_are_exact():
+    """Of a request: all that was printed before it was sent. From there on never more than was shown, and in order."""
+    with Wired() as a:
+        a.ok("record", "--wire", "--name", "talk", "--", *AGENT,
+             *[step for n in range(8) for step in (f"say:{'x' * (n * 37)}\n<{n}>", f"ask:{n}")])
+        shown = a.ok("cat", "talk")
+        calls, lines = a.wire("talk"), a.lines("session.wire.jsonl")
+        for n, call in enumerate(calls):
+            want = shown.index(b"<%d>" % n) + len(b"<%d>" % n)
+            assert call["anchor_byte"] == want, (n, call["anchor_byte"], want)
+            answered = shown.index(b"Re: %d" % n) + len(b"Re: %d" % n)
+            assert want <= call["end_anchor_byte"] <= answered + 2, (n, call["end_anchor_byte"], answered)
+        places = [line["anchor_byte"] for line in lines]
+        assert places == sorted(places) and places[-1] <= len(shown), places
+        turns = a.lines("session.turns.jsonl")
+        asked = [t["anchor_byte"] for t in turns if t.get("role") == "user"]
+        assert asked == [c["anchor_byte"] for c in calls], (asked, [c["anchor_byte"] for c in calls])
+        assert [t["anchor_byte"] for t in turns] == sorted(t["anchor_byte"] for t in turns)
+
+
+@test
+def the_times_are_of_the_sessions_clock():
+    with Wired() as a:
+        a.ok("record", "--wire", "--name", "talk", "--", *AGENT, "say:<a>", "ask:one", "say:<b>", "ask:two", "say:<c>")
+        records = []
+        for line in subprocess.run([sys.executable, ahr_reader.__file__, str(a.folder() / "session.ahr")], check=True,
+                                   capture_output=True).stdout.decode().splitlines():
+            words = line.split()
+            if words[0] == "data":
+                records.append((int(words[1]), int(words[2]), int(words[3])))
+        shown, calls = a.ok("cat", "talk"), a.wire("talk")
+
+        def when(text):
+            """When that text was recorded."""
+            at = shown.index(text)
+            return next(ts for ts, off, n in records if off <= at < off + n)
+        for call, before, behind in zip(calls, (b"<a>", b"<b>"), (b"<b>", b"<c>")):
+            begin, end = int(call["ts_ns"]), int(call["ts_ns"]) + int(call["duration_ms"] * 1e6)
+            assert when(before) <= begin <= end <= when(behind) + 5_000_000, (when(before), begin, end, when(behind))
+        stamps = [int(line["ts_ns"]) for line in a.lines("session.wire.jsonl") if line["type"] in ("request", "reply")]
+        told = a.session("talk")
+        assert stamps == sorted(stamps) and told["started_at"] <= calls[0]["time"] <= calls[1]["time"] <= told["ended_at"]
+
+
+# -- the command's environment --
+
+@test
+def the_command_alone_is_sent_to_the_proxy():
+    with Wired() as a:
+        for command in ("record", "run"):
+            path = a.dir / f"{command}.json"
+            a.ok(command, "--wire", "--", *AGENT, f"env:{path}", "ask:x",
+                 env={"OPENAI_BASE_URL": a.up.url + "/openai/v1", "HTTPS_PROXY": "http://127.0.0.1:1"})
+            env = json.loads(path.read_text())
+            for name in BASES:
+                assert env[name].startswith("http://127.0.0.1:") and a.up.url not in env[name], (name, env[name])
+            assert "127.0.0.1" in env["NO_PROXY"].split(",") and "AHR_WIRE" not in env, env
+            assert {k: v for k, v in a.env.items() if k not in (*BASES, "NO_PROXY", "no_proxy")}.items() <= env.items()
+            path.unlink()
+            a.ok(command, "--", *AGENT, f"env:{path}")  # and not without --wire
+            assert json.loads(path.read_text()).get("ANTHROPIC_BASE_URL") == a.up.url
+
+
+@test
+def settings_may_ask_for_it():
+    with Wired() as a:
+        a.ok("record", "--name", "one", "--", *AGENT, "ask:x", env={"AHR_WIRE": "1"})
+        assert len(a.wire("one")) == 1
+        (a.dir / "home/.config/ahr").mkdir(parents=True)
+        (a.dir / "home/.config/ahr/config").write_text("wire = yes\n")
+        a.ok("run", "--name", "two", "--", *AGENT, "ask:x")
+        assert len(a.wire("two")) == 1
+
+
+@test
+def an_upstream_may_be_named():
+    with Wired() as a, Upstream(answers) as other:
+        a.ok("record", "--wire", "--upstream", f"anthropic={other.url}/deep/", "--", *AGENT, "ask:x")
+        assert [r.path for r in other.requests] == ["/deep/v1/messages"] and not a.up.requests
+        for command in ("record", "run"):
+            told = a.fails(2, command, "--wire", "--upstream", "anthropic=ftp://x", "--", "true")
+            assert "is no http or https URL" in told, told
+
+
+# -- the agent comes first --
+
+@test
+def without_the_proxys_program_the_command_runs_all_the_same():
+    with Wired() as a:
+        lone = a.dir / "bin/ahr"  # an ahr without its ahr-net
+        lone.parent.mkdir()
+        shutil.copy(a.binary, lone)
+        for command in ("record", "run"):
+            path = a.dir / f"{command}.json"
+            done = subprocess.run([lone, command, "--wire", "--", *AGENT, f"env:{path}", "say:hello\n", "exit:7"],
+                                  env=a.env, cwd=a.dir, capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+            assert done.returncode == 7 and b"hello" in done.stdout, done
+            assert done.stderr.count(b"what goes over the wire is not recorded") == 1, done.stderr
+            assert b"ahr-net" in done.stderr, done.stderr
+            assert json.loads(path.read_text())["ANTHROPIC_BASE_URL"] == a.up.url  # as if nobody had asked for it
+
+
+@test
+def a_proxy_that_cannot_start_is_no_reason_not_to_run():
+    with Wired() as a:
+        broken = a.dir / "bin/ahr"
+        broken.parent.mkdir()
+        shutil.copy(a.binary, broken)
+        for text, words in (("#!/bin/sh\nexit 1\n", b"has ended before it served"), ("no program", b"ahr-net")):
+            (a.dir / "bin/ahr-net").write_text(text)
+            (a.dir / "bin/ahr-net").chmod(0o755)
+            for command in ("record", "run"):
+                done = subprocess.run([broken, command, "--wire", "--", *AGENT, "say:hello\n", "ask:direct"], env=a.env,
+                                      cwd=a.dir, capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+                assert done.returncode == 0 and b"Re: direct" in done.stdout, (text, done)
+                assert words in done.stderr and done.stderr.count(b"is not recorded") == 1, (text, done.stderr)
+
+
+@test
+def a_proxy_that_dies_is_there_again():
+    """What goes on breaks off, is told once, and the next request is served and recorded."""
+    gate = {"open": False}
+
+    async def handler(request, reply):
+        asked = json.loads(request.body)["messages"][-1]["content"]
+        if asked != "first":
+            await answers(request, reply)
+            return
+        await reply.head(200, [SSE], chunked=True)
+        for one in message("Never to its end")[:4]:
+            await reply.piece(one)
+        while not gate["open"]:
+            await asyncio.sleep(0.005)
+        reply.hang_up()
+    for command in ("record", "run"):
+        gate["open"] = False
+        with Wired(handler) as a:
+            process = a.start(command, "--wire", "--name", "talk", "--", *AGENT, "ask:first", "ask:second", "ask:third",
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            wait_for(lambda: sum(line["type"] == "event" for line in a.lines("session.wire.jsonl", "live")) == 4)
+            os.kill(a.tap(), signal.SIGKILL)
+            out, told = process.communicate(timeout=60)
+            gate["open"] = True
+            assert process.returncode == 0, told
+            assert b"Re: second" in out and b"Re: third" in out, out
+            assert told.count(b"the proxy has died, and is started again") == 1, told
+            calls = a.wire("talk")
+            assert [(c["call"], c["end"]) for c in calls] == [(1, "cut"), (2, "ok"), (3, "ok")], calls
+            assert len(a.wire("talk", "--call", "1")["reply_events"]) == 4
+            said = [t["text"] for t in a.lines("session.turns.jsonl") if t["type"] == "text" and t["role"] == "assistant" and
+                    t.get("call")]  # a plain command's output is told, too
+            assert said[-2:] == ["Re: second", "Re: third"] and said[0] == "Never to i", said
+
+
+@test
+def a_ctrl_c_is_the_agents_and_not_the_proxys():
+    with Wired() as a:
+        t = a.terminal()
+        client = a.on(t, "record", "--wire", "--view", "off", "--name", "talk", "--", *AGENT, "ignore:SIGINT",
+                      f"touch:{a.dir}/up", f"wait:{a.dir}/go", "ask:after the signal")
+        wait_for(lambda: (a.dir / "up").exists())
+        t.type(b"\x03")
+        (a.dir / "go").touch()
+        t.wait_for("Re: after the signal")
+        assert client.wait(60) == 0
+        assert a.wire("talk")[0]["end"] == "ok"
+
+
+# -- ahr run --
+
+@test
+def a_plain_commands_conversation_is_that_of_its_calls():
+    with Wired() as a:
+        a.ok("run", "--wire", "--name", "talk", "--iterations", "3", "--", *AGENT, "say:working\n", "ask:Do it")
+        calls = a.wire("talk")
+        assert len(calls) == 3 and all(c["anchor_byte"] is None for c in calls), calls
+        turns = a.lines("session.turns.jsonl")
+        assert [t["text"] for t in turns if t["type"] == "text" and t.get("call")] == ["Do it", "Re: Do it"] * 3, turns
+        told = a.session("talk")
+        assert told["usage"]["output_tokens"] == 60 and told["usage"]["calls"] == 3, told["usage"]
+
+
+@test
+def an_agents_conversation_is_told_once():
+    """Its own stream has it: the calls are recorded beside it, and tokens count once."""
+    stream = a_stream()
+    with Wired() as a:
+        script = a.dir / "claude"
+        script.write_text(f"#!/bin/sh\n{sys.executable} {wired_agent.__file__} ask:hidden >/dev/null\ncat <<'EOF'\n{stream}EOF\n")
+        script.chmod(0o755)
+        a.ok("run", "--wire", "--name", "talk", "--", str(script), "-p", "hidden", "--output-format", "stream-json", "--verbose")
+        assert len(a.wire("talk")) == 1
+        turns = a.lines("session.turns.jsonl")
+        assert [t["text"] for t in turns if t["type"] == "text" and t["role"] == "assistant"] == ["Re: hidden"], turns
+        told = a.session("talk")
+        assert (told["usage"]["input_tokens"], told["usage"]["output_tokens"], told["agent"]) == (100, 20, "claude"), told
+
+
+def a_stream():
+    usage = {"input_tokens": 100, "output_tokens": 20, "cache_creation_input_tokens": 3, "cache_read_input_tokens": 50}
+    objects = [{"type": "system", "subtype": "init", "session_id": "s", "model": "m-1", "cwd": "."},
+               {"type": "assistant", "message": {"id": "msg_010000000000000000000001", "role": "assistant", "model": "m-1",
+                                                 "content": [{"type": "text", "text": "Re: hidden"}], "usage": usage}},
+               {"type": "result", "subtype": "success", "num_turns": 1, "usage": usage}]
+    return "".join(json.dumps(o) + "\n" for o in objects)
+
+
+# -- where it is kept --
+
+@test
+def a_recording_elsewhere_has_its_calls_beside_it():
+    with Wired() as a:
+        a.ok("record", "--wire", "--out-file", "x.ahr", "--", *AGENT, "ask:elsewhere")
+        assert {p.name for p in a.dir.glob("x.*")} >= {"x.ahr", "x.meta.json", "x.wire.jsonl", "x.turns.jsonl"}
+        assert len(a.wire("x.ahr")) == 1 and not list((a.home / "sessions").glob("*"))
+        assert a.run("record", "--wire", "--out-file", "x.ahr", "--", "true").returncode == 1
+        a.ok("record", "--wire", "--out-file", "x.ahr", "--force", "--", *AGENT, "say:no call")
+        assert not (a.dir / "x.wire.jsonl").exists(), "the calls of the recording before"
+
+
+@test
+def a_session_that_asks_nothing_has_no_calls():
+    with Wired() as a:
+        for command in ("record", "run"):
+            a.ok(command, "--wire", "--name", command, "--", *AGENT, "say:nothing to ask\n")
+            told = a.fails(3, "wire", command)
+            assert "nothing was recorded of the wire" in told, told
+            assert a.session(command)["status"] == "completed"
+
+
+@test
+def its_conversation_may_go_to_entire_too():
+    with Wired() as a:
+        (a.dir / ".entire").mkdir()
+        a.ok("record", "--wire", "--name", "talk", "--", *AGENT, "ask:one", "ask:two")
+        folder = a.dir / ".entire/metadata" / a.folder().name
+        lines = [json.loads(line) for line in (folder / "full.jsonl").read_bytes().splitlines()]
+        assert [x["type"] for x in lines] == ["user", "assistant"] * 2, lines
+        assert lines[1]["message"]["usage"] == {"input_tokens": 100, "output_tokens": 20, "cache_creation_input_tokens": 3,
+                                                "cache_read_input_tokens": 50}, lines[1]
+        assert (folder / "prompt.txt").read_text().strip() == "one" and (folder / "context.md").exists()
+        assert [x["parentUuid"] for x in lines] == [None, *(x["uuid"] for x in lines[:-1])]
+
+
+@test
+def it_is_looked_at_and_stopped_while_it_goes_on():
+    with Wired() as a:
+        process = a.start("record", "--wire", "--name", "talk", "--", *AGENT, "ask:now", f"touch:{a.dir}/asked",
+                          f"wait:{a.dir}/never", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for(lambda: (a.dir / "asked").exists())
+        wait_for(lambda: [c["end"] for c in a.wire("talk")] == ["ok"])
+        proxy = a.tap()
+        a.ok("stop", "talk")
+        process.wait(60)
+        wait_for(lambda: not os.path.exists(f"/proc/{proxy}"))
+        assert a.session("talk")["status"] == "aborted" and len(a.wire("talk")) == 1
+
+
+run()
