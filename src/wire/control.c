@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 
-enum { WAIT_MS = 20, FRESH_MS = 10 };
+enum { WAIT_MS = 250, FRESH_MS = 10 };
 
 static const uint64_t NS_A_MS = 1000000;
 

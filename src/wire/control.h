@@ -3,9 +3,10 @@
  * control.h -- the recorder that has started us: how many bytes the session's terminal
  * has shown, what it tells us, what we tell it.
  *
- * It has more to do than to answer: who needs the place exactly waits for it, for 20 ms
- * at most; everybody else takes what was said last, which is asked for anew every 10 ms
- * at most. It is never more than what was shown at that moment.
+ * It answers in some 50 us unless it is stuck: who needs the place exactly waits for
+ * that, and when it does not come for 250 ms nobody waits until it has come. Everybody
+ * else takes what was said last, which is asked for anew every 10 ms at most. It is never
+ * more than what was shown at that moment.
  */
 #ifndef WIRE_CONTROL_H
 #define WIRE_CONTROL_H
