@@ -115,6 +115,7 @@ class ModelApi:
     def __init__(self, script):
         self.script = list(script)
         self.requests = []  # of the conversation
+        self.told = []  # the replies to them
         self.count = 0
         self.token = secrets.token_hex(9)
         self.lock = threading.Lock()
@@ -137,4 +138,5 @@ class ModelApi:
             if not request.get("tools"):
                 return text("ok"), self.count
             self.requests.append(request)
-            return (self.script.pop(0) if self.script else text("Done.")), self.count
+            self.told.append(self.script.pop(0) if self.script else text("Done."))
+            return self.told[-1], self.count
