@@ -63,15 +63,16 @@ calls_bases_free(struct calls_bases *b)
     free(b);
 }
 
-/* The one that begins most like it; of several the latest. */
+/* The one that begins most like it; of several the latest. Of calls made at the same time
+ * a later one may be told first: readers go back to earlier calls only. */
 static struct base *
-find(struct calls_bases *b, struct view kind, struct view body)
+find(struct calls_bases *b, uint64_t call, struct view kind, struct view body)
 {
     struct base *best = NULL;
     size_t best_n = ALIKE_MIN;
     for (size_t i = 0; i < BASES_MAX; i++) {
         struct base *one = &b->each[i];
-        if (!one->call || one->kind.n != kind.n ||
+        if (!one->call || one->call >= call || one->kind.n != kind.n ||
             (kind.n && memcmp(one->kind.p, kind.p, kind.n) != 0))
             continue;
         size_t n = calls_delta_common((struct view){ one->body.p, one->body.n }, body);
@@ -166,7 +167,7 @@ calls_bases_tell(struct calls_bases *b, struct calls_line *l, struct view kind,
     l->bytes = body;
     if (body.n <= ALIKE_MIN || body.n > CALLS_BODY_MAX || !utf8_is_text(body.p, body.n))
         return 0;
-    struct base *base = find(b, kind, body);
+    struct base *base = find(b, l->call, kind, body);
     int r = base ? tell_by(b, base, l, body, ret_ops, &facts) : 0;
     return r < 0 ? r : keep(b, &facts, kind, body);
 }

@@ -533,11 +533,10 @@ story_release(struct story *s)
 
 /* Returns by which call it was told; 0: by none. */
 static uint64_t
-tell(struct story *s, const char *kind, struct view body)
+tell_call(struct story *s, uint64_t call, const char *kind, struct view body)
 {
     AUTO(buf) ops = { 0 };
     AUTO(buf) line = { 0 };
-    uint64_t call = ++s->calls;
     struct calls_line l = calls_line(CALLS_REQUEST_BODY, call, 0);
     assert_true(call <= CALLS_MANY);
     assert_int_equal(calls_bases_tell(s->bases, &l, text_view(kind), body, &ops), 0);
@@ -558,6 +557,12 @@ tell(struct story *s, const char *kind, struct view body)
     s->chain[call] = l.base ? s->chain[l.base] + 1 : 0;
     assert_true(s->chain[call] <= CHAIN_MOST);
     return l.base;
+}
+
+static uint64_t
+tell(struct story *s, const char *kind, struct view body)
+{
+    return tell_call(s, ++s->calls, kind, body);
 }
 
 static uint64_t
@@ -592,6 +597,20 @@ of_several_conversations_each_is_told_by_its_own(void **state)
             uint64_t base = tell_turn(&s, "k", i, turns, 500);
             assert_int_equal(base, turns == 3 ? 0 : s.calls - SEVERAL);
         }
+    story_release(&s);
+}
+
+static void
+of_calls_that_are_told_out_of_order_the_base_is_an_earlier_one(void **state)
+{
+    (void)state;
+    static const uint64_t order[] = { 3, 1, 2, 6, 5, 4 }, bases[] = { 0, 0, 1, 2, 2, 2 };
+    struct story s;
+    AUTO(buf) body = { 0 };
+    story_begin(&s, 8 << 20);
+    put_body(&body, 1, 9, 500);
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+        assert_int_equal(tell_call(&s, order[i], "k", view_of(&body)), bases[i]);
     story_release(&s);
 }
 
@@ -803,6 +822,7 @@ main(void)
         cmocka_unit_test(a_result_that_does_not_fit_is_told),
         cmocka_unit_test(a_body_is_told_by_the_call_before_it),
         cmocka_unit_test(of_several_conversations_each_is_told_by_its_own),
+        cmocka_unit_test(of_calls_that_are_told_out_of_order_the_base_is_an_earlier_one),
         cmocka_unit_test(bodies_of_another_kind_are_not_looked_at),
         cmocka_unit_test(the_same_once_more_is_told_in_one_op),
         cmocka_unit_test(short_bodies_and_other_bytes_are_told_whole),
