@@ -7,9 +7,8 @@
 
 #include "calls/mask.h"
 #include "calls/match.h"
-#include "calls/read.h"
 #include "turn/totals.h"
-#include "wire/head.h"
+#include "wire/cassette_priv.h"
 
 enum { NEAR_MAX = 500 }; /* recorded requests that a miss is held against */
 
@@ -24,26 +23,6 @@ struct cassette {
     struct calls *calls;
     struct redact *redact; /* borrowed */
     struct buf takes;      /* struct take, in their order */
-};
-
-/* A piece of a reply: where it ends, and when it came. */
-struct piece {
-    size_t end;
-    uint64_t after_ns; /* the request */
-};
-
-struct cassette_play {
-    uv_timer_t timer;
-    const struct fetch_events *events;
-    void *ctx;
-    bool is_original, is_cancelled, is_inside, is_paused, has_head;
-    uint64_t begun_ns, head_after_ns;
-    unsigned status;
-    enum fetch_end end;
-    struct buf headers, texts; /* struct calls_header, and what they borrow */
-    struct buf reply, pieces;  /* bytes; struct piece */
-    size_t at, piece;
-    struct buf why;
 };
 
 /* -- requests -- */
@@ -174,184 +153,6 @@ tell_miss(struct cassette *c, const struct calls_asked *q, struct buf *why)
         buf_puts(why, "?");
 }
 
-/* -- playing -- */
-
-static void
-on_closed(uv_handle_t *handle)
-{
-    struct cassette_play *p = handle->data;
-    struct buf *bufs[] = { &p->headers, &p->texts, &p->reply, &p->pieces, &p->why };
-    for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
-        buf_release(bufs[i]);
-    free(p);
-}
-
-static void
-finish(struct cassette_play *p)
-{
-    if (!p->is_cancelled)
-        p->events->done(p->ctx, p->end, buf_str(&p->why));
-    uv_close((uv_handle_t *)&p->timer, on_closed);
-}
-
-static void go_on(struct cassette_play *p);
-
-static void
-on_timer(uv_timer_t *timer)
-{
-    go_on(timer->data);
-}
-
-/* True: it is not due yet, and will be gone on with then. */
-static bool
-wait_until(struct cassette_play *p, uint64_t after_ns)
-{
-    uint64_t passed_ns = uv_hrtime() - p->begun_ns;
-    if (!p->is_original || passed_ns >= after_ns)
-        return false;
-    uv_update_time(p->timer.loop);
-    uv_timer_start(&p->timer, on_timer, (after_ns - passed_ns) / 1000000 + 1, 0);
-    return true;
-}
-
-/* False: it waits. */
-static bool
-play_piece(struct cassette_play *p)
-{
-    const struct piece *next = (const struct piece *)(const void *)p->pieces.p + p->piece;
-    if (wait_until(p, next->after_ns))
-        return false;
-    struct view bytes = { p->reply.p + p->at, next->end - p->at };
-    if (bytes.n && !p->events->data(p->ctx, bytes)) {
-        p->is_paused = true;
-        return false;
-    }
-    p->at = next->end;
-    p->piece++;
-    return true;
-}
-
-static void
-go_on(struct cassette_play *p)
-{
-    size_t pieces = p->pieces.n / sizeof(struct piece);
-    bool is_waiting = false;
-    p->is_inside = true;
-    if (p->status && !p->has_head) {
-        is_waiting = wait_until(p, p->head_after_ns);
-        p->has_head = !is_waiting;
-        if (!is_waiting)
-            p->events->head(p->ctx, p->status, (struct view){ 0 },
-                            (const void *)p->headers.p,
-                            p->headers.n / sizeof(struct calls_header));
-    }
-    while (!is_waiting && !p->is_cancelled && p->piece < pieces)
-        is_waiting = !play_piece(p);
-    p->is_inside = false;
-    if (p->is_cancelled || !is_waiting)
-        finish(p);
-}
-
-void
-cassette_resume(struct cassette_play *p)
-{
-    if (!p->is_paused)
-        return;
-    p->is_paused = false;
-    go_on(p);
-}
-
-void
-cassette_cancel(struct cassette_play *p)
-{
-    p->is_cancelled = true;
-    if (!p->is_inside)
-        finish(p);
-}
-
-/* -- a reply of the recording -- */
-
-/* What belongs to the connection of that time, or was masked. */
-static bool
-is_left_out(const struct calls_header *h)
-{
-    static const char *const names[] = { "content-length", "content-encoding",
-                                         "transfer-encoding", "connection", NULL };
-    for (const char *const *name = names; *name; name++)
-        if (wire_head_is(h->name, *name))
-            return true;
-    return redact_has_mask(h->value.p, h->value.n);
-}
-
-static int
-put_header(struct cassette_play *p, struct view name, struct view value)
-{
-    /* Places, until all texts are there. */
-    const struct calls_header h = { { NULL, name.n }, { NULL, value.n } };
-    buf_append(&p->texts, name.p, name.n);
-    buf_append(&p->texts, value.p, value.n);
-    return p->texts.failed ? p->texts.failed : buf_append(&p->headers, &h, sizeof(h));
-}
-
-static int
-copy_headers(struct cassette_play *p, const struct calls_whole *w)
-{
-    char length[24];
-    int r = 0, n = snprintf(length, sizeof(length), "%zu", w->reply.n);
-    for (size_t i = 0; i < w->reply_header_count && !r; i++)
-        if (!is_left_out(&w->reply_headers[i]))
-            r = put_header(p, w->reply_headers[i].name, w->reply_headers[i].value);
-    if (!r && !w->facts->is_stream && p->end == FETCH_OK)
-        r = put_header(p, (struct view){ (const uint8_t *)"content-length", 14 },
-                       (struct view){ (const uint8_t *)length, (size_t)n });
-    struct calls_header *each = (void *)p->headers.p;
-    const uint8_t *at = p->texts.p;
-    for (size_t i = 0; i < p->headers.n / sizeof(*each); i++) {
-        each[i].name.p = at;
-        each[i].value.p = at + each[i].name.n;
-        at += each[i].name.n + each[i].value.n;
-    }
-    return r;
-}
-
-static int
-copy_pieces(struct cassette_play *p, const struct calls_whole *w)
-{
-    const struct calls_facts *f = w->facts;
-    struct piece piece = { .after_ns = p->head_after_ns };
-    int r = buf_append(&p->reply, w->reply.p, w->reply.n);
-    for (size_t i = 0; i < w->event_count && !r; i++) {
-        uint64_t ts_ns = w->events[i].ts_ns;
-        piece.end += w->events[i].bytes.n;
-        piece.after_ns = ts_ns > f->ts_ns ? ts_ns - f->ts_ns : 0;
-        r = buf_append(&p->pieces, &piece, sizeof(piece));
-    }
-    if (r || piece.end == p->reply.n)
-        return r;
-    piece.end = p->reply.n;
-    return buf_append(&p->pieces, &piece, sizeof(piece));
-}
-
-static int
-load(struct cassette_play *p, struct cassette *c, struct take *t)
-{
-    struct calls_whole w;
-    int r = calls_get(c->calls, t->call, &w, NULL);
-    if (r < 0)
-        return r;
-    const struct calls_facts *f = w.facts;
-    p->status = f->status;
-    p->end = f->has_end && f->end == CALLS_OK ? FETCH_OK : FETCH_BROKEN;
-    p->head_after_ns = f->first_byte_ns == CALLS_NONE ? 0 : f->first_byte_ns;
-    if (p->end != FETCH_OK)
-        buf_puts(&p->why, "the recording of this reply breaks off here");
-    r = copy_headers(p, &w);
-    if (!r)
-        r = copy_pieces(p, &w);
-    t->was_played = true;
-    return r;
-}
-
 /* As it would have been recorded. */
 static int
 prepare(struct cassette_play *p, struct cassette *c, const struct cassette_asked *asked)
@@ -369,11 +170,14 @@ prepare(struct cassette_play *p, struct cassette *c, const struct cassette_asked
     if (r < 0)
         return r;
     struct take *t = find_take(c, hash);
-    if (t)
-        return load(p, c, t);
-    p->end = FETCH_MISSING;
-    tell_miss(c, &q, &p->why);
-    return 0;
+    if (!t) {
+        tell_miss(c, &q, cassette_play_miss(p));
+        return 0;
+    }
+    struct calls_whole w;
+    r = calls_get(c->calls, t->call, &w, NULL);
+    t->was_played = true;
+    return r < 0 ? r : cassette_play_load(p, &w);
 }
 
 void
@@ -381,26 +185,11 @@ cassette_answer(struct cassette *c, uv_loop_t *loop, const struct cassette_asked
                 bool is_original, const struct fetch_events *events, void *ctx,
                 struct cassette_play **ret)
 {
-    struct cassette_play *p = calloc(1, sizeof(*p));
+    struct cassette_play *p = cassette_play_new(loop, is_original, events, ctx);
     if (!p) {
         events->done(ctx, FETCH_BROKEN, "there is no memory for it");
         return;
     }
-    uv_timer_init(loop, &p->timer);
-    p->timer.data = p;
-    p->events = events;
-    p->ctx = ctx;
-    p->is_original = is_original;
-    p->begun_ns = uv_hrtime();
-    p->reply.ceiling = CALLS_ALL_MAX;
     *ret = p;
-    int r = prepare(p, c, asked);
-    if (r < 0) {
-        p->status = 0;
-        p->pieces.n = 0;
-        p->end = FETCH_BROKEN;
-        buf_clear(&p->why);
-        buf_puts(&p->why, "the recorded reply cannot be read");
-    }
-    go_on(p);
+    cassette_play_begin(p, prepare(p, c, asked));
 }

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* cassette_play.c -- a recorded reply on its way to a client, at its pace. */
+#include <stdlib.h>
+
+#include "redact/redact.h"
+#include "wire/cassette_priv.h"
+#include "wire/head.h"
+
+/* A piece of a reply: where it ends, and when it came. */
+struct piece {
+    size_t end;
+    uint64_t after_ns; /* the request */
+};
+
+struct cassette_play {
+    uv_timer_t timer;
+    const struct fetch_events *events;
+    void *ctx;
+    bool is_original, is_cancelled, is_inside, is_paused, has_head;
+    uint64_t begun_ns, head_after_ns;
+    unsigned status;
+    enum fetch_end end;
+    struct buf headers, texts; /* struct calls_header, and what they borrow */
+    struct buf reply, pieces;  /* bytes; struct piece */
+    size_t at, piece;
+    struct buf why;
+};
+
+/* -- playing -- */
+
+static void
+on_closed(uv_handle_t *handle)
+{
+    struct cassette_play *p = handle->data;
+    struct buf *bufs[] = { &p->headers, &p->texts, &p->reply, &p->pieces, &p->why };
+    for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
+        buf_release(bufs[i]);
+    free(p);
+}
+
+static void
+finish(struct cassette_play *p)
+{
+    if (!p->is_cancelled)
+        p->events->done(p->ctx, p->end, buf_str(&p->why));
+    uv_close((uv_handle_t *)&p->timer, on_closed);
+}
+
+static void go_on(struct cassette_play *p);
+
+static void
+on_timer(uv_timer_t *timer)
+{
+    go_on(timer->data);
+}
+
+/* True: it is not due yet, and will be gone on with then. */
+static bool
+wait_until(struct cassette_play *p, uint64_t after_ns)
+{
+    uint64_t passed_ns = uv_hrtime() - p->begun_ns;
+    if (!p->is_original || passed_ns >= after_ns)
+        return false;
+    uv_update_time(p->timer.loop);
+    uv_timer_start(&p->timer, on_timer, (after_ns - passed_ns) / 1000000 + 1, 0);
+    return true;
+}
+
+/* False: it waits. */
+static bool
+play_piece(struct cassette_play *p)
+{
+    const struct piece *next = (const struct piece *)(const void *)p->pieces.p + p->piece;
+    if (wait_until(p, next->after_ns))
+        return false;
+    struct view bytes = { p->reply.p + p->at, next->end - p->at };
+    if (bytes.n && !p->events->data(p->ctx, bytes)) {
+        p->is_paused = true;
+        return false;
+    }
+    p->at = next->end;
+    p->piece++;
+    return true;
+}
+
+static void
+go_on(struct cassette_play *p)
+{
+    size_t pieces = p->pieces.n / sizeof(struct piece);
+    bool is_waiting = false;
+    p->is_inside = true;
+    if (p->status && !p->has_head) {
+        is_waiting = wait_until(p, p->head_after_ns);
+        p->has_head = !is_waiting;
+        if (!is_waiting)
+            p->events->head(p->ctx, p->status, (struct view){ 0 },
+                            (const void *)p->headers.p,
+                            p->headers.n / sizeof(struct calls_header));
+    }
+    while (!is_waiting && !p->is_cancelled && p->piece < pieces)
+        is_waiting = !play_piece(p);
+    p->is_inside = false;
+    if (p->is_cancelled || !is_waiting)
+        finish(p);
+}
+
+void
+cassette_resume(struct cassette_play *p)
+{
+    if (!p->is_paused)
+        return;
+    p->is_paused = false;
+    go_on(p);
+}
+
+void
+cassette_cancel(struct cassette_play *p)
+{
+    p->is_cancelled = true;
+    if (!p->is_inside)
+        finish(p);
+}
+
+/* -- a reply of the recording -- */
+
+/* What belongs to the connection of that time, or was masked. */
+static bool
+is_left_out(const struct calls_header *h)
+{
+    static const char *const names[] = { "content-length", "content-encoding",
+                                         "transfer-encoding", "connection", NULL };
+    for (const char *const *name = names; *name; name++)
+        if (wire_head_is(h->name, *name))
+            return true;
+    return redact_has_mask(h->value.p, h->value.n);
+}
+
+static int
+put_header(struct cassette_play *p, struct view name, struct view value)
+{
+    /* Places, until all texts are there. */
+    const struct calls_header h = { { NULL, name.n }, { NULL, value.n } };
+    buf_append(&p->texts, name.p, name.n);
+    buf_append(&p->texts, value.p, value.n);
+    return p->texts.failed ? p->texts.failed : buf_append(&p->headers, &h, sizeof(h));
+}
+
+static int
+copy_headers(struct cassette_play *p, const struct calls_whole *w)
+{
+    char length[24];
+    int r = 0, n = snprintf(length, sizeof(length), "%zu", w->reply.n);
+    for (size_t i = 0; i < w->reply_header_count && !r; i++)
+        if (!is_left_out(&w->reply_headers[i]))
+            r = put_header(p, w->reply_headers[i].name, w->reply_headers[i].value);
+    if (!r && !w->facts->is_stream && p->end == FETCH_OK)
+        r = put_header(p, (struct view){ (const uint8_t *)"content-length", 14 },
+                       (struct view){ (const uint8_t *)length, (size_t)n });
+    struct calls_header *each = (void *)p->headers.p;
+    const uint8_t *at = p->texts.p;
+    for (size_t i = 0; i < p->headers.n / sizeof(*each); i++) {
+        each[i].name.p = at;
+        each[i].value.p = at + each[i].name.n;
+        at += each[i].name.n + each[i].value.n;
+    }
+    return r;
+}
+
+static int
+copy_pieces(struct cassette_play *p, const struct calls_whole *w)
+{
+    const struct calls_facts *f = w->facts;
+    struct piece piece = { .after_ns = p->head_after_ns };
+    int r = buf_append(&p->reply, w->reply.p, w->reply.n);
+    for (size_t i = 0; i < w->event_count && !r; i++) {
+        uint64_t ts_ns = w->events[i].ts_ns;
+        piece.end += w->events[i].bytes.n;
+        piece.after_ns = ts_ns > f->ts_ns ? ts_ns - f->ts_ns : 0;
+        r = buf_append(&p->pieces, &piece, sizeof(piece));
+    }
+    if (r || piece.end == p->reply.n)
+        return r;
+    piece.end = p->reply.n;
+    return buf_append(&p->pieces, &piece, sizeof(piece));
+}
+
+int
+cassette_play_load(struct cassette_play *p, const struct calls_whole *w)
+{
+    const struct calls_facts *f = w->facts;
+    p->status = f->status;
+    p->end = f->has_end && f->end == CALLS_OK ? FETCH_OK : FETCH_BROKEN;
+    p->head_after_ns = f->first_byte_ns == CALLS_NONE ? 0 : f->first_byte_ns;
+    if (p->end != FETCH_OK)
+        buf_puts(&p->why, "the recording of this reply breaks off here");
+    int r = copy_headers(p, w);
+    return r < 0 ? r : copy_pieces(p, w);
+}
+
+struct buf *
+cassette_play_miss(struct cassette_play *p)
+{
+    p->end = FETCH_MISSING;
+    return &p->why;
+}
+
+/* -- its life -- */
+
+struct cassette_play *
+cassette_play_new(uv_loop_t *loop, bool is_original, const struct fetch_events *events,
+                  void *ctx)
+{
+    struct cassette_play *p = calloc(1, sizeof(*p));
+    if (!p)
+        return NULL;
+    uv_timer_init(loop, &p->timer);
+    p->timer.data = p;
+    p->events = events;
+    p->ctx = ctx;
+    p->is_original = is_original;
+    p->begun_ns = uv_hrtime();
+    p->reply.ceiling = CALLS_ALL_MAX;
+    return p;
+}
+
+void
+cassette_play_begin(struct cassette_play *p, int result)
+{
+    if (result < 0) {
+        p->status = 0;
+        p->pieces.n = 0;
+        p->end = FETCH_BROKEN;
+        buf_clear(&p->why);
+        buf_puts(&p->why, "the recorded reply cannot be read");
+    }
+    go_on(p);
+}
