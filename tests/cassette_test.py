@@ -1,0 +1,456 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""cassette_test.py -- `ahr proxy --replay`: the same requests get the same replies, and nothing else gets any.
+
+usage: cassette_test.py AHR [--sanitized]
+"""
+
+import asyncio
+import contextlib
+import copy
+import functools
+import gzip
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support.ahr import Ahr
+from support.dialogue import SSE, Anthropic, Chat, Responses, Run, api
+from support.processes import wait_for
+from support.proxy import Proxy
+from support.tap import run, test
+from support.upstream import Upstream, event, message
+
+AHR = sys.argv[1]
+IS_SANITIZED = "--sanitized" in sys.argv
+MESSAGES = "/v1/messages"
+OF_CONNECTION = ("transfer-encoding", "connection", "content-length", "content-encoding")
+
+
+def asked(text, **more):
+    return {"model": "m-1", "max_tokens": 9, "messages": [{"role": "user", "content": text}], **more}
+
+
+def cassette(a, *options, session="talk", timing="fast", **more):
+    return Proxy(a, None, "--replay", session, "--timing", timing, *options, session=None, **more)
+
+
+def recorded(a, handler, drive, *options, **more):
+    """Records what drive(proxy) asks an API that this handler is; what that gave."""
+    with Upstream(handler) as up, Proxy(a, None, "--upstream", f"anthropic={up.url},openai={up.url}", *options,
+                                        **more) as proxy:
+        got = drive(proxy)
+        proxy.end()
+        return got
+
+
+def wire_file(a):
+    return next(a.dir.glob("home/.local/share/ahr/sessions/*/session.wire.jsonl"))
+
+
+def edit_wire(a, change):
+    """change(line) is called for each line, and may return another one; None: it goes."""
+    path = wire_file(a)
+    lines = [change(json.loads(line)) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(line, separators=(",", ":"), ensure_ascii=False) + "\n"
+                            for line in lines if line))
+
+
+def whole(reply):
+    """What a client sees of it, but for how its end is told."""
+    return (reply.status, sorted((n.lower(), v) for n, v in reply.headers if n.lower() not in OF_CONNECTION), reply.body,
+            reply.is_whole)
+
+
+def missed(reply):
+    """What a miss says."""
+    told = json.loads(reply.body)
+    assert (reply.status, told["type"], told["error"]["type"]) == (502, "error", "cassette_miss"), reply.__dict__
+    assert reply.header("content-type") == "application/json" and reply.is_whole, reply.headers
+    return told["error"]["message"].removeprefix("ahr proxy: this was not asked in the recording: ")
+
+
+# -- a conversation with tools --
+
+STYLES = [(Anthropic, "ANTHROPIC_BASE_URL"), (Chat, "OPENAI_BASE_URL"), (Responses, "OPENAI_BASE_URL")]
+
+
+def converse(proxy, kind, variable, seed):
+    def ask(path, body, headers):
+        return proxy.post(path, body, headers=headers, variable=variable)
+    return kind(ask, Run(seed)).talk()
+
+
+@functools.cache
+def talk():
+    """Recorded once, of each style one conversation of four calls."""
+    return recorded(HOME, api, lambda proxy: [converse(proxy, kind, variable, 1) for kind, variable in STYLES])
+
+
+@test
+def a_conversation_with_tools_comes_back_byte_for_byte_at_either_pace():
+    first = talk()
+    for timing in ("fast", "original"):
+        with cassette(HOME, timing=timing) as proxy:
+            for was, (kind, variable) in zip(first, STYLES):
+                now = converse(proxy, kind, variable, 1)
+                assert now.requests == was.requests, (timing, kind)
+                assert [whole(r) for r in now.replies] == [whole(r) for r in was.replies], (timing, kind)
+                assert [r.framing for r in now.replies] == ["chunked"] * 4, (timing, kind)
+
+
+def shuffled(value, r):
+    """The same JSON with its members in another order."""
+    if isinstance(value, dict):
+        members = [(k, shuffled(v, r)) for k, v in value.items()]
+        r.shuffle(members)
+        return dict(members)
+    return [shuffled(v, r) for v in value] if isinstance(value, list) else value
+
+
+@test
+def how_a_request_is_written_does_not_matter():
+    anthropic = talk()[0]
+    r = random.Random(3)
+    with cassette(HOME) as proxy:
+        for body, was in zip(anthropic.requests, anthropic.replies):
+            unmarked = json.loads(json.dumps(body), object_hook=lambda o: {k: v for k, v in o.items()
+                                                                           if k not in ("cache_control", "metadata")})
+            for other in (json.dumps(shuffled(body, r)).encode(), json.dumps(body, indent=3).encode(),
+                          json.dumps(body, ensure_ascii=False).encode(), json.dumps(unmarked).encode()):
+                for chunked in (False, True):
+                    got = proxy.post(MESSAGES, other, chunked=chunked, headers=[("x-request-id", "q"), ("Odd", "1")])
+                    assert got.body == was.body, got.body
+
+
+@test
+def ids_of_calls_may_be_others_if_they_are_so_everywhere():
+    anthropic = talk()[0]
+    body = anthropic.requests[3]
+    text = json.dumps(body)
+    ids = [b["id"] for m in body["messages"] for b in m["content"] if b["type"] == "tool_use"]
+    assert len(set(ids)) == 4, ids
+    other = [f"toolu_01{i}" + "".join(random.Random(i).choices("abcXYZ0123456789", k=21)) for i in range(4)]
+    with cassette(HOME) as proxy:
+        renamed = text
+        for old, new in zip(ids, other):
+            renamed = renamed.replace(old, new)
+        assert proxy.post(MESSAGES, renamed.encode()).body == anthropic.replies[3].body
+        swapped = copy.deepcopy(body)
+        results = swapped["messages"][2]["content"]
+        results[0]["tool_use_id"], results[1]["tool_use_id"] = results[1]["tool_use_id"], results[0]["tool_use_id"]
+        why = missed(proxy.post(MESSAGES, swapped))
+        assert why.startswith("the nearest is call 4, which differs: messages[2].content[0].tool_use_id: "), why
+
+
+# -- what was not asked --
+
+def changed(turn, change):
+    body = copy.deepcopy(talk()[0].requests[turn])
+    change(body)
+    return body
+
+
+def set_at(*path):
+    *path, value = path
+
+    def change(body):
+        for step in path[:-1]:
+            body = body[step]
+        body[path[-1]] = value
+    return change
+
+
+def system_prompt(body):
+    body["system"][1]["text"] = body["system"][1]["text"].replace("You mend", "You break")
+
+
+def one_message_more(body):
+    body["messages"].append({"role": "user", "content": "And now?"})
+
+
+def one_message_less(body):
+    del body["messages"][-1]
+
+
+def no_thinking(body):
+    del body["thinking"]
+
+
+def another_tool(body):
+    body["tools"].insert(1, {"name": "search", "description": "Finds."})
+
+
+CHANGES = [
+    (0, system_prompt, 'system[1].text: recorded "You mend files.\\n', 'asked "You break files.\\n'),
+    (3, system_prompt, 'system[1].text: recorded "You mend files.\\n', 'asked "You break files.\\n'),
+    (1, set_at("tools", 1, "description", "Alters a file."),
+     'tools[1].description: recorded "Changes a file.", asked "Alters a file."', ""),
+    (2, set_at("tools", 2, "input_schema", "properties", "path", "type", "integer"),
+     'tools[2].input_schema.properties.path.type: recorded "string", asked "integer"', ""),
+    (3, set_at("messages", 2, "content", 0, "content", 0, "text", "     1\tthe notes\n"),
+     'messages[2].content[0].content[0].text: recorded "     1\\tteh notes\\n", asked "     1\\tthe notes\\n"', ""),
+    (3, set_at("messages", 3, "content", 0, "text", "Mended."),
+     'messages[3].content[0].text: recorded "There is a typo, which I mend: “teh”.", asked "Mended."', ""),
+    (2, set_at("messages", 3, "content", 1, "input", "new", "thee"),
+     'messages[3].content[1].input.new: recorded "the", asked "thee"', ""),
+    (0, set_at("messages", 0, "content", 0, "text", "Is notes.md in order?"),
+     'messages[0].content[0].text: recorded "Is notes.txt in order?", asked "Is notes.md in order?"', ""),
+    (3, one_message_more, 'messages: recorded 7 items, asked 8; the 8th is {"content":"And now?","role":"user"}', ""),
+    (3, set_at("model", "m-9"), 'model: recorded "m-1", asked "m-9"', ""),
+    (2, set_at("max_tokens", 100), "max_tokens: recorded 99, asked 100", ""),
+    (1, set_at("stream", False), "stream: recorded true, asked false", ""),
+    (1, set_at("temperature", 0.5), "temperature: recorded missing, asked 0.5", ""),
+    (2, no_thinking, 'thinking: recorded {"budget_tokens":50,"type":"enabled"}, asked missing', ""),
+    (0, another_tool, 'tools[1].description: recorded "Changes a file.", asked "Finds."', ""),
+]
+
+
+# -- the same, several times --
+
+@test
+def what_was_asked_again_is_answered_in_turn_and_the_last_from_then_on():
+    async def handler(request, reply):
+        n = len(up.requests)
+        await reply.head(200 if n < 3 else 503, [SSE, ("x-n", str(n))], chunked=True)
+        for one in message(f"Answer {n}."):
+            await reply.piece(one)
+        await reply.end()
+    with Ahr(AHR) as a:
+        with Upstream(handler) as up, Proxy(a, up.url) as proxy:
+            for _ in range(3):
+                proxy.post(MESSAGES, asked("Again?"))
+            proxy.end()
+        for _ in range(2):  # each time from the beginning
+            with cassette(a) as proxy:
+                got = [proxy.post(MESSAGES, asked("Again?")) for _ in range(5)]
+                assert [(g.header("x-n"), g.status) for g in got] == [("1", 200), ("2", 200), *[("3", 503)] * 3], got
+                assert [g.body for g in got] == [b"".join(message(f"Answer {n}.")) for n in (1, 2, 3, 3, 3)]
+
+
+# -- replies of all kinds --
+
+PACKED = {"gzip": gzip.compress,
+          "br": lambda data: subprocess.run(["brotli", "-c"], input=data, capture_output=True, check=True).stdout}
+JSON_BODY = json.dumps({"id": "msg_01aaaaaaaaaaaaaaaaaaaaaa", "type": "message", "role": "assistant", "model": "m-1",
+                        "content": [{"type": "text", "text": "In one piece — ü."}], "stop_reason": "end_turn",
+                        "usage": {"input_tokens": 4, "output_tokens": 5}}, ensure_ascii=False).encode()
+LATER = [("retry-after", "7"), ("request-id", "req_011CSHoEeqs5C35K2UUqR7Fy"), ("anthropic-ratelimit-requests-limit", "5")]
+
+
+async def all_kinds(request, reply):
+    """What is replied is asked for by a header."""
+    way = request.header("x-way")
+    what, _, more = way.partition(" ")
+    if what == "error":
+        body = json.dumps({"type": "error", "error": {"type": "x_error", "message": f"It is {more}."}}).encode()
+        await reply.whole(int(more), body, headers=LATER)
+    elif what == "packed":
+        data, kind = (b"".join(message("Packed. " * 40)), SSE[1]) if "stream" in more else (JSON_BODY, "application/json")
+        data = PACKED[more.split()[0]](data)
+        await reply.whole(200, data, kind, [("content-encoding", more.split()[0]), ("vary", "accept-encoding")])
+    elif what == "json" and more == "chunked":
+        await reply.head(200, [("content-type", "application/json")], chunked=True)
+        await reply.piece(JSON_BODY[:20])
+        await reply.piece(JSON_BODY[20:])
+        await reply.end()
+    elif what == "json":
+        await reply.whole(200, JSON_BODY, headers=[("x-twice", "1"), ("x-twice", "2"), ("Connection", "x-hop"),
+                                                   ("X-Hop", "is not the client's")])
+    elif what == "stream":
+        body = b"".join(message("With a length."))
+        await reply.whole(200, body, SSE[1])
+    elif what == "bytes":
+        await reply.whole(200, bytes(range(256)) * 20, "application/octet-stream")
+    elif what == "empty":
+        await reply.whole(200, b"", "text/plain")
+    elif what == "odd":
+        await reply.whole(200, b"odd bytes", headers=[("content-encoding", "x-odd")])
+    elif what == "head" and more == "packed":
+        await reply.head(200, [("content-length", "1234"), ("content-encoding", "gzip"), ("x-a", "b")])
+    elif what == "head":
+        await reply.head(200, [("content-length", "1234"), ("x-a", "b")])
+    else:
+        await reply.head(int(what), [("x-a", "b"), ("etag", '"e"')])
+
+
+KINDS = ["error 400", "error 401", "error 429", "error 500", "error 529", "packed gzip stream", "packed br stream",
+         "packed gzip", "packed br", "json", "json chunked", "stream", "bytes", "empty", "odd", "head", "head packed", "204",
+         "304"]
+
+
+def ask_kind(proxy, way, on=None):
+    method = {"head": "HEAD", "204": "DELETE", "304": "GET"}.get(way.split()[0], "POST")
+    body = None if method != "POST" else json.dumps(asked(way)).encode()
+    path = "/v1/things/" + way.replace(" ", "-") if body is None else MESSAGES
+    with contextlib.nullcontext(on) if on else proxy.client() as c:
+        c.send(proxy.request(path, body, method=method, headers=[("X-Way", way), ("Accept-Encoding", "gzip, br")]))
+        return c.reply(method)
+
+
+@functools.cache
+def kinds():
+    return recorded(HOME, all_kinds, lambda proxy: {way: ask_kind(proxy, way) for way in KINDS}, session="kinds")
+
+
+@test
+def what_was_compressed_comes_without_compression():
+    kinds()
+    with cassette(HOME, session="kinds") as proxy:
+        for way in (w for w in KINDS if w.startswith("packed")):
+            got = ask_kind(proxy, way)
+            want = b"".join(message("Packed. " * 40)) if "stream" in way else JSON_BODY
+            assert (got.status, got.body, got.is_whole) == (200, want, True), (way, got.__dict__)
+            assert got.header("content-encoding") is None and got.header("vary") == "accept-encoding", got.headers
+            assert got.header("content-length") == str(len(want)), (way, got.headers)
+
+
+async def breaks_off(request, reply):
+    way = request.header("x-way")
+    events = message("This is not said to its end.")[:5]
+    if way == "body":
+        await reply.head(200, [("content-type", "application/json"), ("content-length", "5000")])
+        await reply.raw(b'{"id":')
+    else:
+        await reply.head(200, [SSE, *([("content-length", "100000")] if way == "length" else [])],
+                         chunked=way in ("chunked", "reset"))
+        for one in events:
+            await reply.piece(one)
+    await asyncio.sleep(0.02)
+    if way == "reset":
+        reply.reset()
+    reply.hang_up()
+
+
+@test
+def what_broke_off_breaks_off_again():
+    ways = ["chunked", "length", "reset", "body"]
+    with Ahr(AHR) as a:
+        first = recorded(a, breaks_off, lambda proxy: [proxy.post(MESSAGES, asked(way), headers=[("X-Way", way)])
+                                                       for way in ways])
+        assert not any(r.is_whole for r in first)
+        for timing in ("fast", "original"):
+            with cassette(a, timing=timing) as proxy:
+                for way, was in zip(ways, first):
+                    got = proxy.post(MESSAGES, asked(way))
+                    assert whole(got) == whole(was), (way, got.__dict__, was.__dict__)
+                    # an old client knows the end by the end of the connection: it must not look like one
+                    old = proxy.post(MESSAGES, asked(way), version="1.0")
+                    assert old.body == was.body and not old.is_whole, (way, old.__dict__)
+
+
+@test
+def a_reply_that_the_recorder_has_not_seen_to_its_end_breaks_off_there():
+    events = message("The recorder was killed here.")
+
+    async def handler(request, reply):
+        await reply.head(200, [SSE], chunked=True)
+        for one in events[:4]:
+            await reply.piece(one)
+        await asyncio.sleep(60)
+    with Ahr(AHR) as a:
+        with Upstream(handler) as up, Proxy(a, up.url) as proxy, proxy.client() as c:
+            c.send(proxy.request(MESSAGES, json.dumps(asked("x")).encode()))
+            c.head()
+            c.until(b"content_block_delta")
+            wait_for(lambda: sum(line["type"] == "event" for line in proxy.lines("live")) == 4)
+            proxy.process.kill()
+            proxy.process.wait()
+        a.ok("recover", "--all")
+        with cassette(a) as proxy:
+            got = proxy.post(MESSAGES, asked("x"))
+            assert (got.status, got.body, got.is_whole) == (200, b"".join(events[:4]), False), got.__dict__
+
+
+@test
+def large_replies_come_whole_however_slowly_they_are_read():
+    size = (8 if IS_SANITIZED else 40) << 20
+    text = random.Random(1).randbytes(size // 2).hex().encode()
+    events = [event({"n": n, "pad": "p" * 9000}) for n in range(size // 9000)]
+
+    async def handler(request, reply):
+        if request.method == "GET":
+            await reply.whole(200, text, "text/plain")
+        else:
+            await reply.whole(200, b"".join(events), SSE[1])
+
+    def drive(proxy):
+        assert proxy.ask("/v1/files/1", method="GET").body == text
+        assert proxy.post(MESSAGES, asked("a lot")).body == b"".join(events)
+    with Ahr(AHR) as a:
+        recorded(a, handler, drive)
+        with cassette(a) as proxy, proxy.client() as slow:
+            slow.send(proxy.request("/v1/files/1", method="GET"))
+            assert slow.head()[0] == 200
+            assert proxy.post(MESSAGES, asked("a lot")).body == b"".join(events)  # nobody waits for the slow one
+            assert slow.exactly(size) == text
+
+
+# -- time --
+
+# -- many --
+
+@test
+def many_clients_at_once_get_each_its_own():
+    count = 40
+
+    async def handler(request, reply):
+        await reply.head(200, [SSE], chunked=True)
+        for one in message(json.loads(request.body)["messages"][0]["content"] * 20):
+            await reply.piece(one)
+            await asyncio.sleep(0)
+        await reply.end()
+
+    def drive(proxy):
+        with ThreadPoolExecutor(8) as pool:
+            return list(pool.map(lambda n: proxy.post(MESSAGES, asked(f"client {n} ")).body, range(count)))
+    with Ahr(AHR) as a:
+        first = recorded(a, handler, drive)
+        with cassette(a, timing="original") as proxy, ThreadPoolExecutor(count) as pool:
+            again = list(pool.map(lambda n: proxy.post(MESSAGES, asked(f"client {n} ")).body, [*range(count)] * 3))
+            assert again == first * 3
+            proxy.end()
+
+
+# -- other recordings --
+
+CLIENT = """
+import json, os, sys, urllib.request
+base = os.environ["ANTHROPIC_BASE_URL"]
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+for text in ("first", "second"):
+    body = json.dumps({"model": "m-1", "max_tokens": 9, "messages": [{"role": "user", "content": text}]}).encode()
+    with opener.open(urllib.request.Request(base + "/v1/messages", body)) as reply:
+        print(len(reply.read()))
+"""
+
+
+@test
+def what_a_session_with_wire_has_recorded_is_a_cassette_too():
+    async def handler(request, reply):
+        await reply.whole(200, b"".join(message("To " + json.loads(request.body)["messages"][0]["content"])), SSE[1])
+    for command in ("run", "record"):
+        with Ahr(AHR) as a, Upstream(handler) as up:
+            a.ok(command, "--name", "talk", "--wire", "--upstream", f"anthropic={up.url}", "--", sys.executable, "-c",
+                 CLIENT, env={"NO_PROXY": "127.0.0.1"})
+            assert len(up.requests) == 2
+            with cassette(a) as proxy:
+                for text in ("second", "first"):
+                    got = proxy.post(MESSAGES, asked(text))
+                    assert got.body == b"".join(message(f"To {text}")), (command, got.body)
+                missed(proxy.post(MESSAGES, asked("third")))
+            assert len(up.requests) == 2
+
+
+# -- secrets --
+
+# -- what it does not do --
+
+with Ahr(AHR) as HOME:
+    run()
