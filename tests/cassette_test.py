@@ -300,6 +300,23 @@ def kinds():
 
 
 @test
+def errors_and_replies_of_all_kinds_come_back():
+    first = kinds()
+    with cassette(HOME, session="kinds") as proxy:
+        for way, was in first.items():
+            got = ask_kind(proxy, way)
+            if way.startswith("packed"):
+                continue
+            assert whole(got) == whole(was), (way, got.__dict__, was.__dict__)
+            if way not in ("json chunked", "head packed"):
+                told = [r.header("content-length") for r in (got, was)]
+                assert told[0] == told[1] and got.framing == was.framing, (way, told, got.framing)
+        assert got.header("etag") == '"e"'
+        assert proxy.post(MESSAGES, asked("json chunked")).header("content-length") == str(len(JSON_BODY))
+        assert proxy.post(MESSAGES, asked("odd")).header("content-encoding") == "x-odd"
+
+
+@test
 def what_was_compressed_comes_without_compression():
     kinds()
     with cassette(HOME, session="kinds") as proxy:
@@ -309,6 +326,21 @@ def what_was_compressed_comes_without_compression():
             assert (got.status, got.body, got.is_whole) == (200, want, True), (way, got.__dict__)
             assert got.header("content-encoding") is None and got.header("vary") == "accept-encoding", got.headers
             assert got.header("content-length") == str(len(want)), (way, got.headers)
+
+
+@test
+def connections_are_kept_and_old_clients_are_served():
+    kinds()
+    with cassette(HOME, session="kinds") as proxy:
+        body = json.dumps(asked("json")).encode()
+        with proxy.client() as c:
+            for way in ("json", "head", "204", "304", "json", "stream", "error 529", "empty", "json"):
+                got = ask_kind(proxy, way, on=c)
+                assert whole(got) == whole(kinds()[way]), (way, got.__dict__)
+            c.send(proxy.request(MESSAGES, body) * 3)
+            assert [c.reply().body for _ in range(3)] == [JSON_BODY] * 3
+        got = proxy.post(MESSAGES, asked("stream"), version="1.0")
+        assert got.body == kinds()["stream"].body and got.is_whole, got.__dict__
 
 
 async def breaks_off(request, reply):

@@ -4,7 +4,8 @@
 
 #include "redact/redact.h"
 #include "wire/cassette_priv.h"
-#include "wire/head.h"
+#include "wire/unpack.h"
+#include "wire/wire_priv.h"
 
 /* A piece of a reply: where it ends, and when it came. */
 struct piece {
@@ -123,16 +124,34 @@ cassette_cancel(struct cassette_play *p)
 
 /* -- a reply of the recording -- */
 
-/* What belongs to the connection of that time, or was masked. */
+/* A coding that the recorder has undone; of another the bytes are as they came. */
 static bool
-is_left_out(const struct calls_header *h)
+is_undone(struct view encoding)
 {
-    static const char *const names[] = { "content-length", "content-encoding",
-                                         "transfer-encoding", "connection", NULL };
-    for (const char *const *name = names; *name; name++)
-        if (wire_head_is(h->name, *name))
-            return true;
-    return redact_has_mask(h->value.p, h->value.n);
+    struct wire_unpack *u = NULL;
+    bool is_known = wire_unpack_new(&u, encoding) >= 0;
+    wire_unpack_free(u);
+    return is_known;
+}
+
+static const struct calls_header *
+find_header(const struct calls_whole *w, const char *name)
+{
+    for (size_t i = 0; i < w->reply_header_count; i++)
+        if (wire_head_is(w->reply_headers[i].name, name))
+            return &w->reply_headers[i];
+    return NULL;
+}
+
+/* What belongs to the connection of that time, or was masked; the length is told below.
+ */
+static bool
+is_left_out(const struct calls_header *h, const struct calls_header *connection)
+{
+    return reply_is_hop(h->name, connection ? connection->value : (struct view){ 0 }) ||
+           wire_head_is(h->name, "content-length") ||
+           (wire_head_is(h->name, "content-encoding") && is_undone(h->value)) ||
+           redact_has_mask(h->value.p, h->value.n);
 }
 
 static int
@@ -145,17 +164,41 @@ put_header(struct cassette_play *p, struct view name, struct view value)
     return p->texts.failed ? p->texts.failed : buf_append(&p->headers, &h, sizeof(h));
 }
 
+static struct view
+view_of(const char *s)
+{
+    return (struct view){ (const uint8_t *)s, strlen(s) };
+}
+
+/* How long the body is: as it was told, if that is what is sent or nothing is; else as it
+ * is now. A stream without a length has none, nor what breaks off. */
+static int
+put_length(struct cassette_play *p, const struct calls_whole *w)
+{
+    char length[24];
+    const struct calls_facts *f = w->facts;
+    const struct calls_header *told = find_header(w, "content-length");
+    const struct calls_header *packed = find_header(w, "content-encoding");
+    bool is_head = f->method.n == 4 && !memcmp(f->method.p, "HEAD", 4);
+    bool has_none = is_head || f->status == 204 || f->status == 304;
+    snprintf(length, sizeof(length), "%zu", w->reply.n);
+    struct view value = view_of(length);
+    if (has_none ? !told || f->status == 204 || (packed && is_undone(packed->value))
+                 : p->end != FETCH_OK || (f->is_stream && !told))
+        return 0;
+    return put_header(p, view_of("content-length"), has_none ? told->value : value);
+}
+
 static int
 copy_headers(struct cassette_play *p, const struct calls_whole *w)
 {
-    char length[24];
-    int r = 0, n = snprintf(length, sizeof(length), "%zu", w->reply.n);
+    const struct calls_header *connection = find_header(w, "connection");
+    int r = 0;
     for (size_t i = 0; i < w->reply_header_count && !r; i++)
-        if (!is_left_out(&w->reply_headers[i]))
+        if (!is_left_out(&w->reply_headers[i], connection))
             r = put_header(p, w->reply_headers[i].name, w->reply_headers[i].value);
-    if (!r && !w->facts->is_stream && p->end == FETCH_OK)
-        r = put_header(p, (struct view){ (const uint8_t *)"content-length", 14 },
-                       (struct view){ (const uint8_t *)length, (size_t)n });
+    if (!r)
+        r = put_length(p, w);
     struct calls_header *each = (void *)p->headers.p;
     const uint8_t *at = p->texts.p;
     for (size_t i = 0; i < p->headers.n / sizeof(*each); i++) {
