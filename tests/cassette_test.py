@@ -484,5 +484,13 @@ def what_a_session_with_wire_has_recorded_is_a_cassette_too():
 
 # -- what it does not do --
 
+@test
+def it_ends_by_a_signal():
+    talk()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        with cassette(HOME) as proxy:
+            assert "answers from 12 recorded calls, at 127.0.0.1:" in proxy.end(number)
+
+
 with Ahr(AHR) as HOME:
     run()

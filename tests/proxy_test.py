@@ -7,6 +7,7 @@ import base64
 import gzip
 import json
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -630,6 +631,13 @@ def it_ends_by_a_signal_and_breaks_off_what_goes_on():
         assert call["end"] == "aborted" and call["error"] == "the proxy was stopped", call
         shown = a.ok("show", "--json", "talk")
         assert json.loads(shown)["status"] == "completed" and json.loads(shown)["kind"] == "wire", shown
+
+
+@test
+def it_can_be_ended_as_soon_as_it_can_be_asked():
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        with Ahr(AHR) as a, Proxy(a, "http://127.0.0.1:1") as proxy:
+            assert f"ended by {signal.Signals(number).name}, 0 calls" in proxy.end(number)
 
 
 @test

@@ -92,9 +92,11 @@ say_variable(void *ctx, const char *name, const char *value)
     return 0;
 }
 
+/* Who has read it may ask, and may end us. */
 static int
-tell_env(struct proxy *p, struct err *err)
+tell_env(void *ctx, struct err *err)
 {
+    struct proxy *p = ctx;
     if (!p->args->prints_env)
         return p->args->is_quiet ? 0
                                  : calls_upstreams_each_variable(
@@ -219,8 +221,6 @@ serve(struct proxy *p, struct err *err)
         r = open_door(p, err);
     if (!r)
         r = p->args->replay ? open_cassette(p, err) : open_session(p, &opt, err);
-    if (!r)
-        r = tell_env(p, err);
     const struct wire_place place = { p->session.folder.dir, p->session.id,
                                       p->session.clock };
     const struct wire_options wire = {
@@ -231,6 +231,7 @@ serve(struct proxy *p, struct err *err)
         .open_record = give_record,
         .cassette = p->cassette,
         .is_original_pace = p->args->timing == CLI_TIMING_ORIGINAL,
+        .ready = tell_env,
         .tick = tick,
         .ctx = p,
     };

@@ -254,6 +254,8 @@ wire_run(const struct wire_options *opt, struct wire_result *ret, struct err *er
         return err_code(err, r, "cannot set up the proxy's loop");
     }
     r = open_all(w, err);
+    if (!r && opt->ready)
+        r = opt->ready(opt->ctx, err);
     if (!r)
         uv_run(&w->loop, UV_RUN_DEFAULT);
     w->is_ending = true;
