@@ -424,6 +424,23 @@ def large_replies_come_whole_however_slowly_they_are_read():
             assert slow.exactly(size) == text
 
 
+@test
+def a_large_request_is_known_again():
+    size = 33 << 20  # more than is kept of a request that goes to an upstream
+    body = b'{"file":"' + random.Random(2).randbytes(1 << 15).hex().encode() * (size >> 16) + b'"}'
+
+    async def handler(request, reply):
+        await reply.whole(200, b'{"n":%d}' % len(request.body))
+    with Ahr(AHR) as a:
+        recorded(a, handler, lambda proxy: proxy.post("/v1/files", body))
+        with cassette(a) as proxy:
+            got = proxy.post("/v1/files", body)
+            assert (got.status, got.body) == (200, b'{"n":%d}' % len(body)), (got.status, got.body)
+            other = body[:-9] + b"x" + body[-8:]
+            why = missed(proxy.post("/v1/files", other))
+            assert why.startswith("the nearest is call 1, which differs: file: recorded "), why
+
+
 # -- time --
 
 # -- many --

@@ -4,8 +4,9 @@
  *
  * The body is kept until it is recorded: a connection to the upstream that has gone
  * meanwhile is made anew with all of it. One of more than CALLS_BODY_MAX is passed on and
- * recorded piece by piece. The request is recorded when it is on its way; nothing of the
- * reply is shown before that, nor before it is recorded itself.
+ * recorded piece by piece, but for a cassette, which is asked with all of it. The request
+ * is recorded when it is on its way; nothing of the reply is shown before that, nor
+ * before it is recorded itself.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -156,6 +157,13 @@ make_note(struct wire *w, const struct wire_head *head, const struct gate_pass *
     return wire_note_new(w->record, &asked);
 }
 
+/* To be kept whole. */
+static bool
+is_too_big(const struct call *call, uint64_t bytes)
+{
+    return bytes > CALLS_BODY_MAX && !call->wire->opt->cassette;
+}
+
 int
 call_begin(struct conn *c, const struct wire_head *head, const struct gate_pass *to)
 {
@@ -172,7 +180,8 @@ call_begin(struct conn *c, const struct wire_head *head, const struct gate_pass 
                                   .minor = head->minor,
                                   .keeps = head->keeps_alive };
     call->length = head->is_chunked ? 0 : head->length;
-    call->is_big = call->length > CALLS_BODY_MAX;
+    call->body.b.ceiling = w->opt->cassette ? CALLS_ALL_MAX : 0;
+    call->is_big = is_too_big(call, call->length);
     buf_append(&call->method, head->method.p, head->method.n);
     buf_append(&call->url, to->path.p, to->path.n);
     if (!to->path.n)
@@ -227,7 +236,7 @@ void
 call_body(struct call *call, struct view bytes)
 {
     call->sent += bytes.n;
-    if (!call->is_big && call->sent > CALLS_BODY_MAX)
+    if (!call->is_big && is_too_big(call, call->sent))
         become_big(call);
     if (call->is_big)
         wire_note_body_piece(call->note, bytes, false);

@@ -153,7 +153,20 @@ tell_miss(struct cassette *c, const struct calls_asked *q, struct buf *why)
         buf_puts(why, "?");
 }
 
-/* As it would have been recorded. */
+/* As it would have been recorded: a large one was masked as it came. */
+static int
+mask_body(struct calls_mask *m, struct view body, struct buf *out)
+{
+    struct calls_mask_stream stream = { 0 };
+    if (body.n <= CALLS_BODY_MAX)
+        return calls_mask_body(m, body, out);
+    int r = calls_mask_feed(m, &stream, body, out);
+    if (!r)
+        r = calls_mask_flush(m, &stream, out);
+    calls_mask_stream_release(&stream);
+    return r;
+}
+
 static int
 prepare(struct cassette_play *p, struct cassette *c, const struct cassette_asked *asked)
 {
@@ -163,7 +176,7 @@ prepare(struct cassette_play *p, struct cassette *c, const struct cassette_asked
     uint64_t hash = 0;
     int r = calls_mask_url(&mask, asked->url, &url);
     if (!r)
-        r = calls_mask_body(&mask, asked->body, &body);
+        r = mask_body(&mask, asked->body, &body);
     const struct calls_asked q = { asked->method, { url.p, url.n }, { body.p, body.n } };
     if (!r)
         r = hash_request(&q, &hash);
