@@ -24,7 +24,7 @@ from support.ahr import Ahr
 from support.dialogue import SSE, Anthropic, Chat, Responses, Run, api
 from support.processes import wait_for
 from support.proxy import Proxy
-from support.tap import run, test
+from support.tap import run, test, test_meanwhile
 from support.upstream import Upstream, event, message
 
 AHR = sys.argv[1]
@@ -402,7 +402,7 @@ def a_reply_that_the_recorder_has_not_seen_to_its_end_breaks_off_there():
 
 @test
 def large_replies_come_whole_however_slowly_they_are_read():
-    size = (8 if IS_SANITIZED else 40) << 20
+    size = 12 << 20  # more than waits anywhere on the way
     text = random.Random(1).randbytes(size // 2).hex().encode()
     events = [event({"n": n, "pad": "p" * 9000}) for n in range(size // 9000)]
 
@@ -442,6 +442,77 @@ def a_large_request_is_known_again():
 
 
 # -- time --
+
+@test
+def the_original_pace_is_no_faster_than_it_was():
+    events = message("One two three.")
+
+    async def handler(request, reply):
+        if request.method == "GET":
+            await reply.head(200, [("content-type", "text/plain"), ("content-length", "8")])
+            await reply.raw(b"half")
+            await asyncio.sleep(0.3)
+            await reply.raw(b"half")
+            return
+        await asyncio.sleep(0.2)
+        await reply.head(200, [SSE], chunked=True)
+        for n, one in enumerate(events):
+            await asyncio.sleep(0.3 if n == 3 else 0)
+            await reply.piece(one)
+        await reply.end()
+
+    def drive(proxy):
+        proxy.post(MESSAGES, asked("x"))
+        proxy.ask("/v1/slow", method="GET")
+    with Ahr(AHR) as a:
+        recorded(a, handler, drive)
+        call, slow = (json.loads(a.ok("wire", "--json", "--call", n, "talk")) for n in (1, 2))
+        begun = int(call["ts_ns"])
+        due = [(int(e["ts_ns"]) - begun) / 1e9 for e in call["reply_events"]]
+        assert due[3] > 0.5 and slow["duration_ms"] >= 300, (due, slow)
+        with cassette(a, timing="original") as proxy, proxy.client() as c:
+            start = time.monotonic()
+            c.send(proxy.request(MESSAGES, json.dumps(asked("x")).encode()))
+            assert c.head()[0] == 200
+            assert time.monotonic() - start >= call["first_byte_ms"] / 1e3
+            for one, after in zip(events, due):
+                assert c.until(b"\r\n") == b"%x" % len(one) and c.exactly(len(one) + 2) == one + b"\r\n"
+                assert time.monotonic() - start >= after, (one, after)
+            start = time.monotonic()
+            assert proxy.ask("/v1/slow", method="GET").body == b"halfhalf"
+            assert time.monotonic() - start >= 0.3
+
+
+@test_meanwhile
+def a_reply_that_its_client_has_left_waits_for_that_again():
+    events = message("He will not hear this to its end.")
+
+    async def handler(request, reply):
+        await reply.head(200, [SSE], chunked=True)
+        for one in events[:5]:
+            await reply.piece(one)
+        await asyncio.sleep(60)
+
+    def drive(proxy):
+        with proxy.client() as c:
+            c.send(proxy.request(MESSAGES, json.dumps(asked("x")).encode()))
+            c.head()
+            for one in events[:5]:
+                c.until(one)
+        proxy.wait_calls(1)
+    with Ahr(AHR) as a:
+        recorded(a, handler, drive)
+        with cassette(a) as proxy:
+            start = time.monotonic()
+            with proxy.client() as c:  # it leaves once more
+                c.send(proxy.request(MESSAGES, json.dumps(asked("x")).encode()))
+                assert c.head()[0] == 200
+                for one in events[:5]:
+                    c.until(one)
+            got = proxy.post(MESSAGES, asked("x"))  # it stays
+            assert time.monotonic() - start >= 5, "it broke off at once"
+            assert (got.body, got.is_whole) == (b"".join(events[:5]), False), got.__dict__
+
 
 # -- many --
 

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* cassette_play.c -- a recorded reply on its way to a client, at its pace. */
+/*
+ * cassette_play.c -- a recorded reply on its way to a client, at its pace.
+ *
+ * An event is due when it came then, after the request; the end too. When the parts of
+ * another body came is not recorded: they are spread over the time that it took.
+ */
 #include <stdlib.h>
 
 #include "redact/redact.h"
 #include "wire/cassette_priv.h"
 #include "wire/unpack.h"
 #include "wire/wire_priv.h"
+
+enum {
+    PIECE_BYTES = 64 << 10, /* no more goes out at once */
+    LEFT_MS = 5000,         /* for a client to leave a reply that it has left before */
+};
 
 /* A piece of a reply: where it ends, and when it came. */
 struct piece {
@@ -18,7 +28,8 @@ struct cassette_play {
     const struct fetch_events *events;
     void *ctx;
     bool is_original, is_cancelled, is_inside, is_paused, has_head;
-    uint64_t begun_ns, head_after_ns;
+    bool was_left; /* by its client, which may do so again */
+    uint64_t begun_ns, head_after_ns, end_after_ns;
     unsigned status;
     enum fetch_end end;
     struct buf headers, texts; /* struct calls_header, and what they borrow */
@@ -84,6 +95,21 @@ play_piece(struct cassette_play *p)
     return true;
 }
 
+/* Whoever has left it then is about to do so: it does not break off under them, unless
+ * they stay. */
+static bool
+wait_for_end(struct cassette_play *p)
+{
+    if (wait_until(p, p->end_after_ns))
+        return true;
+    if (!p->was_left)
+        return false;
+    p->was_left = false;
+    uv_update_time(p->timer.loop);
+    uv_timer_start(&p->timer, on_timer, LEFT_MS, 0);
+    return true;
+}
+
 static void
 go_on(struct cassette_play *p)
 {
@@ -100,6 +126,8 @@ go_on(struct cassette_play *p)
     }
     while (!is_waiting && !p->is_cancelled && p->piece < pieces)
         is_waiting = !play_piece(p);
+    if (!is_waiting && !p->is_cancelled)
+        is_waiting = wait_for_end(p);
     p->is_inside = false;
     if (p->is_cancelled || !is_waiting)
         finish(p);
@@ -210,21 +238,45 @@ copy_headers(struct cassette_play *p, const struct calls_whole *w)
 }
 
 static int
-copy_pieces(struct cassette_play *p, const struct calls_whole *w)
+put_piece(struct cassette_play *p, struct piece *last, size_t end, uint64_t after_ns)
 {
-    const struct calls_facts *f = w->facts;
-    struct piece piece = { .after_ns = p->head_after_ns };
-    int r = buf_append(&p->reply, w->reply.p, w->reply.n);
-    for (size_t i = 0; i < w->event_count && !r; i++) {
-        uint64_t ts_ns = w->events[i].ts_ns;
-        piece.end += w->events[i].bytes.n;
-        piece.after_ns = ts_ns > f->ts_ns ? ts_ns - f->ts_ns : 0;
-        r = buf_append(&p->pieces, &piece, sizeof(piece));
+    int r = 0;
+    while (last->end < end && !r) {
+        size_t n = end - last->end;
+        last->end += n < PIECE_BYTES ? n : (size_t)PIECE_BYTES;
+        last->after_ns = after_ns;
+        r = buf_append(&p->pieces, last, sizeof(*last));
     }
-    if (r || piece.end == p->reply.n)
-        return r;
-    piece.end = p->reply.n;
-    return buf_append(&p->pieces, &piece, sizeof(piece));
+    return r;
+}
+
+static int
+copy_events(struct cassette_play *p, const struct calls_whole *w)
+{
+    struct piece last = { 0 };
+    int r = 0;
+    for (size_t i = 0; i < w->event_count && !r; i++) {
+        uint64_t ts_ns = w->events[i].ts_ns, begun_ns = w->facts->ts_ns;
+        r = put_piece(p, &last, last.end + w->events[i].bytes.n,
+                      ts_ns > begun_ns ? ts_ns - begun_ns : 0);
+    }
+    return r;
+}
+
+static int
+copy_body(struct cassette_play *p, const struct calls_whole *w)
+{
+    struct piece last = { 0 };
+    uint64_t begins_ns = p->head_after_ns, ends_ns = p->end_after_ns;
+    double took_ns = ends_ns > begins_ns ? (double)(ends_ns - begins_ns) : 0;
+    int r = 0;
+    while (last.end < w->reply.n && !r) {
+        size_t left = w->reply.n - last.end;
+        size_t end = last.end + (left < PIECE_BYTES ? left : (size_t)PIECE_BYTES);
+        double part = (double)end / (double)w->reply.n;
+        r = put_piece(p, &last, end, begins_ns + (uint64_t)(took_ns * part));
+    }
+    return r;
 }
 
 int
@@ -233,11 +285,17 @@ cassette_play_load(struct cassette_play *p, const struct calls_whole *w)
     const struct calls_facts *f = w->facts;
     p->status = f->status;
     p->end = f->has_end && f->end == CALLS_OK ? FETCH_OK : FETCH_BROKEN;
+    p->was_left = f->has_end && f->end == CALLS_ABORTED;
     p->head_after_ns = f->first_byte_ns == CALLS_NONE ? 0 : f->first_byte_ns;
+    p->end_after_ns = f->duration_ns == CALLS_NONE ? 0 : f->duration_ns;
     if (p->end != FETCH_OK)
         buf_puts(&p->why, "the recording of this reply breaks off here");
     int r = copy_headers(p, w);
-    return r < 0 ? r : copy_pieces(p, w);
+    if (!r)
+        r = buf_append(&p->reply, w->reply.p, w->reply.n);
+    if (!r)
+        r = f->is_stream ? copy_events(p, w) : copy_body(p, w);
+    return r;
 }
 
 struct buf *
@@ -272,6 +330,8 @@ cassette_play_begin(struct cassette_play *p, int result)
     if (result < 0) {
         p->status = 0;
         p->pieces.n = 0;
+        p->end_after_ns = 0;
+        p->was_left = false;
         p->end = FETCH_BROKEN;
         buf_clear(&p->why);
         buf_puts(&p->why, "the recorded reply cannot be read");
