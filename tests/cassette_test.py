@@ -568,6 +568,97 @@ def what_a_session_with_wire_has_recorded_is_a_cassette_too():
             assert len(up.requests) == 2
 
 
+def drops(kind, call):
+    """The first such line of a call is lost."""
+    seen = []
+
+    def change(line):
+        if (line["call"], line["type"]) == (call, kind) and not seen:
+            return seen.append(line)
+        return line
+    return change
+
+
+@test
+def damage_costs_no_call_but_its_own():
+    texts = [" ".join(random.Random(n).choices(("red", "green", "blue", "black", "white"), k=99)) for n in range(5)]
+
+    async def handler(request, reply):
+        await reply.head(200, [SSE], chunked=True)
+        for one in message(json.loads(request.body)["messages"][0]["content"][:50]):
+            await reply.piece(one)
+        await reply.end()
+    with Ahr(AHR) as a:
+        recorded(a, handler, lambda proxy: [proxy.post(MESSAGES, asked(text)) for text in texts])
+        good = wire_file(a).read_bytes()
+        for kind in ("request", "request_body", "reply", "event", "end"):
+            wire_file(a).write_bytes(good)
+            edit_wire(a, drops(kind, 2))
+            with cassette(a) as proxy:
+                for n, text in enumerate(texts):
+                    got = proxy.post(MESSAGES, asked(text))
+                    if n == 1:
+                        missed(got)
+                    else:
+                        assert got.body == b"".join(message(text[:50])), (kind, n, got.body)
+                said = proxy.end()
+                assert said.startswith("ahr proxy: call 2 is left out: lines of it are damaged\n"
+                                       "ahr proxy: answers from 4 recorded calls, "), (kind, said)
+
+
+@test
+def a_call_that_is_told_by_a_lost_one_is_left_out_too():
+    with Ahr(AHR) as a:
+        first = recorded(a, api, lambda proxy: converse(proxy, *STYLES[0], 1))
+        edit_wire(a, drops("request_body", 2))
+        with cassette(a) as proxy:
+            assert proxy.post(MESSAGES, first.requests[0]).body == first.replies[0].body
+            assert all(missed(proxy.post(MESSAGES, body)) for body in first.requests[1:])
+            said = proxy.end()
+            assert all(f"call {n} is left out" in said for n in (2, 3, 4)), said
+
+
+@test
+def a_recording_that_is_cut_or_full_of_garbage_serves_what_is_left():
+    with Ahr(AHR) as a:
+        first = recorded(a, api, lambda proxy: converse(proxy, *STYLES[0], 1))
+        path = wire_file(a)
+        data = path.read_bytes()
+        lines = data.splitlines(keepends=True)
+        calls = [json.loads(line)["call"] for line in lines]
+        third = sum(map(len, lines[:calls.index(3)]))
+        # torn in the midst of the third call, with garbage before it
+        path.write_bytes(b"\0\0\n{\"a\":1}\nno line\n" + data[:third + (len(data) - third) // 3])
+        with cassette(a) as proxy:
+            got = [proxy.post(MESSAGES, body) for body in first.requests]
+            assert [g.body for g in got[:2]] == [r.body for r in first.replies[:2]]
+            missed(got[3])
+            said = proxy.end()
+            assert "2 lines of the recording are damaged" in said, said
+            assert "call 3 is left out" in said and "answers from 2 recorded calls" in said, said
+        path.write_bytes(b"no line\n" * 3)
+        said = a.fails(4, "proxy", "--replay", "talk")
+        assert "no call in 'talk' can be answered" in said, said
+        path.write_bytes(b"")
+        assert "nothing was recorded of the wire in 'talk'" in a.fails(3, "proxy", "--replay", "talk")
+        path.unlink()
+        assert "nothing was recorded of the wire in 'talk'" in a.fails(3, "proxy", "--replay", "talk")
+        assert "nobody" in a.fails(3, "proxy", "--replay", "nobody")
+
+
+@test
+def a_recording_without_a_reply_says_so():
+    with Ahr(AHR) as a:
+        with Proxy(a, "http://127.0.0.1:1") as proxy:
+            assert proxy.post(MESSAGES, asked("Is there anybody?")).status == 502
+            proxy.end()
+        said = a.fails(3, "proxy", "--replay", "talk")
+        assert "no call in 'talk' was answered" in said, said
+        with Proxy(a, None, session="quiet") as proxy:
+            proxy.end()
+        assert "nothing was recorded of the wire in 'quiet'" in a.fails(3, "proxy", "--replay", "quiet")
+
+
 # -- secrets --
 
 # -- what it does not do --

@@ -166,6 +166,11 @@ open_cassette(struct proxy *p, struct err *err)
         cli_say(p->self, "%.*s", (int)(end - line), line);
         line = *end ? end + 1 : NULL;
     }
+    if (!cassette_count(p->cassette))
+        return told.n ? err_set(err, ERR_DAMAGED, "no call in '%s' can be answered",
+                                p->args->replay)
+                      : err_set(err, ERR_MISSING, "no call in '%s' was answered",
+                                p->args->replay);
     if (!p->args->is_quiet)
         cli_say(p->self, "answers from %zu recorded calls, at %s until a signal ends it",
                 cassette_count(p->cassette), p->where);

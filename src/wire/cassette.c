@@ -37,22 +37,50 @@ hash_request(const struct calls_asked *q, uint64_t *ret)
 }
 
 static int
-add_call(struct cassette *c, size_t i, struct buf *told, struct err *err)
+leave_out(const struct calls_facts *f, const char *why, struct buf *told)
+{
+    return buf_printf(told, "call %" PRIu64 " is left out: %s\n", f->number, why);
+}
+
+/* Lines of a reply without its head, or an end that only a reply has. */
+static bool
+has_lost_head(const struct calls_facts *f)
+{
+    return f->is_stream || f->first_byte_ns != CALLS_NONE ||
+           (f->has_end && f->end == CALLS_OK);
+}
+
+static int
+add_call(struct cassette *c, size_t i, struct buf *told)
 {
     struct calls_whole w;
     struct take t = { .call = i };
     const struct calls_facts *f = calls_facts(c->calls, i);
+    static const char damaged[] = "lines of it are damaged";
     if (!f->status)
-        return 0; /* there was no reply */
-    int r = calls_get(c->calls, i, &w, err);
+        return has_lost_head(f) ? leave_out(f, damaged, told) : 0;
+    int r = calls_get(c->calls, i, &w, NULL);
+    if (r == ERR_LIMIT)
+        return leave_out(f, "it is too large", told);
     if (r < 0)
         return r;
     if (!w.is_request_whole || !w.is_reply_whole)
-        return buf_printf(told, "call %" PRIu64 " is left out: lines of it are damaged\n",
-                          f->number);
+        return leave_out(f, damaged, told);
     const struct calls_asked q = { f->method, f->url, w.request };
     r = hash_request(&q, &t.hash);
     return r < 0 ? r : buf_append(&c->takes, &t, sizeof(t));
+}
+
+static int
+tell_damage(const struct cassette *c, bool is_cut, struct buf *told)
+{
+    uint64_t bad = calls_bad_lines(c->calls);
+    if (bad)
+        buf_printf(told, "%" PRIu64 " line%s of the recording %s damaged\n", bad,
+                   bad == 1 ? "" : "s", bad == 1 ? "is" : "are");
+    if (is_cut)
+        buf_puts(told, "the recording cannot be read to its end\n");
+    return told->failed;
 }
 
 int
@@ -60,13 +88,16 @@ cassette_open(struct cassette **ret, const char *wire_path, struct redact *redac
               struct buf *told, struct err *err)
 {
     struct cassette *c = calloc(1, sizeof(*c));
+    bool is_cut;
     if (!c)
         return err_code(err, -ENOMEM, "cannot read '%s'", wire_path);
     c->redact = redact;
     err->code = 0;
-    int r = calls_open(&c->calls, wire_path, NULL, err);
+    int r = calls_open(&c->calls, wire_path, &is_cut, err);
+    if (!r)
+        r = tell_damage(c, is_cut, told);
     for (size_t i = 0; !r && i < calls_count(c->calls); i++)
-        r = add_call(c, i, told, err);
+        r = add_call(c, i, told);
     if (r < 0) {
         cassette_free(c);
         return err->code ? r : err_code(err, r, "cannot read '%s'", wire_path);

@@ -15,7 +15,8 @@
 struct cassette;
 struct cassette_play;
 
-/* wire_path: of a session.wire.jsonl. Warnings are appended to `told`, a line each. */
+/* wire_path: of a session.wire.jsonl. What of it is damaged, and which calls are left out
+ * therefore, is appended to `told`, a line each. */
 int cassette_open(struct cassette **ret, const char *wire_path, struct redact *redact,
                   struct buf *told, struct err *err);
 void cassette_free(struct cassette *c);
