@@ -661,6 +661,35 @@ def a_recording_without_a_reply_says_so():
 
 # -- secrets --
 
+@test
+def a_secret_that_is_masked_in_the_recording_is_no_difference():
+    token = "ghp_" + "1B2c3D4e5F6g7H8i9J0kA1b2C3d4E53XiXGl"
+    key = "planted-credential-AAAA1111"
+
+    async def handler(request, reply):
+        await reply.head(200, [SSE], chunked=True)
+        for one in message(f"Your token is {token}."):
+            await reply.piece(one)
+        await reply.end()
+    body = asked(f"My token is {token}, and my key {key}.", system=f"export GITHUB_TOKEN={token}")
+    for_all = [("x-api-key", key), ("authorization", f"Bearer {key}")]
+    with Ahr(AHR) as a:
+        recorded(a, handler, lambda proxy: proxy.post(MESSAGES + f"?key={key}&beta=true", body, headers=for_all))
+        assert token.encode() not in wire_file(a).read_bytes() and key.encode() not in wire_file(a).read_bytes()
+        with cassette(a) as proxy:
+            got = proxy.post(MESSAGES + f"?key={key}&beta=true", body, headers=for_all)
+            assert got.status == 200 and b"[REDACTED:" in got.body and b"ghp_" not in got.body, got.body
+            # with another key, as a test has it
+            other = json.loads(json.dumps(body).replace(key, "another-credential-BB22"))
+            got = proxy.post(MESSAGES + "?beta=true", other, headers=[("x-api-key", "another-credential-BB22")])
+            assert got.status == 200, got.body
+            # what is no secret of the one who asks is none
+            why = missed(proxy.post(MESSAGES + "?beta=true", other))
+            assert "another-credential-BB22" in why, why
+            why = missed(proxy.post(MESSAGES + "?beta=true", asked(f"A token: {token}"), headers=for_all))
+            assert "ghp_" not in why, why
+
+
 # -- what it does not do --
 
 @test

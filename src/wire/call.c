@@ -31,6 +31,7 @@ struct call {
     bool is_big, is_body_whole, is_recorded, is_waiting; /* for more of the body */
     bool is_paused;         /* the upstream, for the client */
     struct buf method, url; /* for a cassette */
+    struct calls_mask mask; /* … with the credentials of the one who asks */
 };
 
 static const struct fetch_events events;
@@ -47,6 +48,7 @@ release(struct call *call)
     queue_release(&call->body);
     buf_release(&call->method);
     buf_release(&call->url);
+    calls_mask_release(&call->mask);
     free(call);
 }
 
@@ -186,6 +188,8 @@ call_begin(struct conn *c, const struct wire_head *head, const struct gate_pass 
     buf_append(&call->url, to->path.p, to->path.n);
     if (!to->path.n)
         buf_puts(&call->url, "/");
+    for (size_t i = 0; w->opt->cassette && i < head->header_count; i++)
+        calls_mask_learn(&call->mask, &head->headers[i]);
     call->note = make_note(w, head, to, (struct view){ call->url.p, call->url.n });
     int r = w->opt->cassette ? 0 : start_fetch(call, head, to);
     if (r < 0) {
@@ -250,6 +254,7 @@ static void
 take_cassette(struct call *call)
 {
     const struct cassette_asked asked = {
+        .mask = &call->mask,
         .method = { call->method.p, call->method.n },
         .url = { call->url.p, call->url.n },
         .body = queue_view(&call->body),

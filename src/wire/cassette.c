@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "calls/mask.h"
 #include "calls/match.h"
 #include "turn/totals.h"
 #include "wire/cassette_priv.h"
@@ -201,13 +200,15 @@ mask_body(struct calls_mask *m, struct view body, struct buf *out)
 static int
 prepare(struct cassette_play *p, struct cassette *c, const struct cassette_asked *asked)
 {
-    AUTO(calls_mask) mask = { .redact = c->redact };
+    struct calls_mask *mask = asked->mask;
     AUTO(buf) body = { .ceiling = 1 << 30 };
     AUTO(buf) url = { 0 };
     uint64_t hash = 0;
-    int r = calls_mask_url(&mask, asked->url, &url);
+    mask->redact = c->redact;
+    calls_mask_learn_url(mask, asked->url);
+    int r = calls_mask_url(mask, asked->url, &url);
     if (!r)
-        r = mask_body(&mask, asked->body, &body);
+        r = mask_body(mask, asked->body, &body);
     const struct calls_asked q = { asked->method, { url.p, url.n }, { body.p, body.n } };
     if (!r)
         r = hash_request(&q, &hash);

@@ -9,7 +9,7 @@
 #ifndef WIRE_CASSETTE_H
 #define WIRE_CASSETTE_H
 
-#include "redact/redact.h"
+#include "calls/mask.h"
 #include "wire/fetch.h"
 
 struct cassette;
@@ -24,6 +24,9 @@ void cassette_free(struct cassette *c);
 size_t cassette_count(const struct cassette *c);
 
 struct cassette_asked {
+    /* Has learnt from the request's headers; the cassette's scanner and what the URL says
+     * come to it. */
+    struct calls_mask *mask;
     struct view method, url, body; /* url: without the secret segment */
 };
 
