@@ -538,6 +538,24 @@ def many_clients_at_once_get_each_its_own():
             proxy.end()
 
 
+@test
+def two_apis_with_the_same_paths_are_told_apart():
+    async def handler(request, reply):
+        await reply.whole(200, request.path.encode(), "text/plain")
+    with Ahr(AHR) as a:
+        with Upstream(handler) as up, Proxy(a, None, "--upstream",
+                                            f"openai={up.url}/o,groq={up.url}/g,my-own={up.url}/m") as proxy:
+            for name in ("GROQ", "OPENAI", "MY_OWN", "OPENAI"):
+                proxy.ask("/models", method="GET", variable=f"{name}_BASE_URL")
+            proxy.end()
+        with cassette(a) as proxy:
+            for name, want in (("OPENAI", "o"), ("MY_OWN", "m"), ("GROQ", "g"), ("GROQ", "g"), ("MY_OWN", "m")):
+                got = proxy.ask("/models", method="GET", variable=f"{name}_BASE_URL")
+                assert got.body == f"/{want}/models".encode(), (name, got.body)
+            # where it was not asked at all, another one's answer is better than none
+            assert proxy.ask("/models", method="GET", variable="OPENROUTER_BASE_URL").status == 200
+
+
 # -- other recordings --
 
 CLIENT = """

@@ -171,8 +171,8 @@ add_vendor(struct calls_upstreams *u, const struct vendor *v, char *const *envp,
     return set_url(one, view_of(url), whence, err);
 }
 
-static bool
-is_name(struct view name)
+bool
+calls_upstream_is_name(struct view name)
 {
     if (!name.n || name.n >= sizeof(((struct calls_upstream *)0)->name))
         return false;
@@ -237,7 +237,7 @@ add_told(struct calls_upstreams *u, struct view word, struct err *err)
 {
     const uint8_t *equals = word.n ? memchr(word.p, '=', word.n) : NULL;
     struct view name = { word.p, equals ? (size_t)(equals - word.p) : 0 };
-    if (!is_name(name))
+    if (!calls_upstream_is_name(name))
         return err_set(err, ERR_USAGE, "--upstream: '%.*s' is not of the form name=URL",
                        (int)(word.n < 200 ? word.n : 200), (const char *)word.p);
     const struct vendor *v = find_vendor(name);

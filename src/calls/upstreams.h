@@ -27,6 +27,8 @@ struct calls_upstreams {
     size_t n;
 };
 
+/* May one be called so? */
+bool calls_upstream_is_name(struct view name);
 /* Random letters and digits, from the system. */
 int calls_key_make(char ret_key[CALLS_KEY_CHARS + 1]);
 /* Is it one? */

@@ -171,10 +171,24 @@ open_cassette(struct proxy *p, struct err *err)
                                 p->args->replay)
                       : err_set(err, ERR_MISSING, "no call in '%s' was answered",
                                 p->args->replay);
-    if (!p->args->is_quiet)
-        cli_say(p->self, "answers from %zu recorded calls, at %s until a signal ends it",
-                cassette_count(p->cassette), p->where);
     return 0;
+}
+
+/* Those that are told, or that the cassette has. */
+static int
+list_upstreams(struct proxy *p, struct err *err)
+{
+    AUTO(buf) told = { 0 };
+    char key[CALLS_KEY_CHARS + 1];
+    int r = calls_key_make(key);
+    if (r < 0)
+        return err_code(err, r, "cannot make a key");
+    r = p->cassette ? cassette_upstreams(p->cassette, &told) : 0;
+    if (r < 0)
+        return err_code(err, r, "cannot keep the upstreams");
+    return calls_upstreams_init(&p->upstreams, environ,
+                                p->cassette ? buf_str(&told) : p->args->upstream, key,
+                                err);
 }
 
 /* -- the end -- */
@@ -217,15 +231,16 @@ serve(struct proxy *p, struct err *err)
 {
     struct wire_session_options opt;
     struct wire_result done = { 0 };
-    char key[CALLS_KEY_CHARS + 1];
-    int r = calls_key_make(key);
-    if (r < 0)
-        return err_code(err, r, "cannot make a key");
-    r = calls_upstreams_init(&p->upstreams, environ, p->args->upstream, key, err);
+    int r = p->args->replay ? open_cassette(p, err) : 0;
+    if (!r)
+        r = list_upstreams(p, err);
     if (!r)
         r = open_door(p, err);
-    if (!r)
-        r = p->args->replay ? open_cassette(p, err) : open_session(p, &opt, err);
+    if (!r && !p->cassette)
+        r = open_session(p, &opt, err);
+    else if (!r && !p->args->is_quiet)
+        cli_say(p->self, "answers from %zu recorded calls, at %s until a signal ends it",
+                cassette_count(p->cassette), p->where);
     const struct wire_place place = { p->session.folder.dir, p->session.id,
                                       p->session.clock };
     const struct wire_options wire = {

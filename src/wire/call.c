@@ -32,6 +32,7 @@ struct call {
     bool is_paused;         /* the upstream, for the client */
     struct buf method, url; /* for a cassette */
     struct calls_mask mask; /* … with the credentials of the one who asks */
+    const char *upstream;   /* … its name; borrowed */
 };
 
 static const struct fetch_events events;
@@ -184,6 +185,7 @@ call_begin(struct conn *c, const struct wire_head *head, const struct gate_pass 
     call->length = head->is_chunked ? 0 : head->length;
     call->body.b.ceiling = w->opt->cassette ? CALLS_ALL_MAX : 0;
     call->is_big = is_too_big(call, call->length);
+    call->upstream = to->upstream->name;
     buf_append(&call->method, head->method.p, head->method.n);
     buf_append(&call->url, to->path.p, to->path.n);
     if (!to->path.n)
@@ -255,6 +257,7 @@ take_cassette(struct call *call)
 {
     const struct cassette_asked asked = {
         .mask = &call->mask,
+        .upstream = call->upstream,
         .method = { call->method.p, call->method.n },
         .url = { call->url.p, call->url.n },
         .body = queue_view(&call->body),

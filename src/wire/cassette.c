@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "calls/match.h"
+#include "calls/upstreams.h"
 #include "turn/totals.h"
 #include "wire/cassette_priv.h"
 
@@ -121,19 +122,54 @@ cassette_count(const struct cassette *c)
     return c->takes.n / sizeof(struct take);
 }
 
-/* The first that was not played yet; else the last. */
+static bool
+is_of(const struct cassette *c, const struct take *t, const char *upstream)
+{
+    struct view name = calls_facts(c->calls, t->call)->upstream;
+    return name.n == strlen(upstream) && !memcmp(name.p, upstream, name.n);
+}
+
+/* The first that was not played yet; else the last. That of another upstream is better
+ * than none, as it may have another name now. */
 static struct take *
-find_take(struct cassette *c, uint64_t hash)
+find_take(struct cassette *c, uint64_t hash, const char *upstream)
 {
     struct take *all = (void *)c->takes.p, *found = NULL;
+    bool has_own = false;
     for (size_t i = 0; i < cassette_count(c); i++) {
-        if (all[i].hash != hash)
+        bool is_own = is_of(c, &all[i], upstream);
+        if (all[i].hash != hash || (has_own && !is_own))
             continue;
-        found = &all[i];
-        if (!found->was_played)
-            break;
+        bool is_first = !found || found->was_played || (is_own && !has_own);
+        found = is_first ? &all[i] : found;
+        has_own |= is_own;
     }
     return found;
+}
+
+static bool
+is_among(struct view name, const struct view *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (names[i].n == name.n && !memcmp(names[i].p, name.p, name.n))
+            return true;
+    return false;
+}
+
+int
+cassette_upstreams(const struct cassette *c, struct buf *out)
+{
+    struct view names[CALLS_UPSTREAMS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < calls_count(c->calls) && count < CALLS_UPSTREAMS_MAX; i++) {
+        struct view name = calls_facts(c->calls, i)->upstream;
+        if (!calls_upstream_is_name(name) || is_among(name, names, count))
+            continue;
+        names[count++] = name;
+        buf_printf(out, "%s%.*s=http://127.0.0.1", count > 1 ? "," : "", (int)name.n,
+                   (const char *)name.p);
+    }
+    return out->failed;
 }
 
 /* -- a miss -- */
@@ -214,7 +250,7 @@ prepare(struct cassette_play *p, struct cassette *c, const struct cassette_asked
         r = hash_request(&q, &hash);
     if (r < 0)
         return r;
-    struct take *t = find_take(c, hash);
+    struct take *t = find_take(c, hash, asked->upstream);
     if (!t) {
         tell_miss(c, &q, cassette_play_miss(p));
         return 0;

@@ -3,8 +3,9 @@
  * cassette.h -- a recording in the place of the upstreams.
  *
  * A request is answered as the recorded one was that is the same but for what differs
- * from run to run (calls/match.h). Where the same was asked several times, its answers
- * come in their order, and the last one from then on.
+ * from run to run (calls/match.h), of the same upstream if there is such a one. Where the
+ * same was asked several times, its answers come in their order, and the last one from
+ * then on.
  */
 #ifndef WIRE_CASSETTE_H
 #define WIRE_CASSETTE_H
@@ -22,11 +23,15 @@ int cassette_open(struct cassette **ret, const char *wire_path, struct redact *r
 void cassette_free(struct cassette *c);
 /* How many calls it can answer. */
 size_t cassette_count(const struct cassette *c);
+/* Appends the upstreams that are in it, "name=URL,…", so that an agent is told of each;
+ * the URLs are nobody's. */
+int cassette_upstreams(const struct cassette *c, struct buf *out);
 
 struct cassette_asked {
     /* Has learnt from the request's headers; the cassette's scanner and what the URL says
      * come to it. */
     struct calls_mask *mask;
+    const char *upstream;          /* its name */
     struct view method, url, body; /* url: without the secret segment */
 };
 
