@@ -73,7 +73,7 @@ def missed(reply):
     told = json.loads(reply.body)
     assert (reply.status, told["type"], told["error"]["type"]) == (502, "error", "cassette_miss"), reply.__dict__
     assert reply.header("content-type") == "application/json" and reply.is_whole, reply.headers
-    return told["error"]["message"].removeprefix("ahr proxy: this was not asked in the recording: ")
+    return told["error"]["message"].removeprefix("ahr proxy: this has no answer in the recording: ")
 
 
 # -- a conversation with tools --
@@ -210,6 +210,40 @@ CHANGES = [
     (2, no_thinking, 'thinking: recorded {"budget_tokens":50,"type":"enabled"}, asked missing', ""),
     (0, another_tool, 'tools[1].description: recorded "Changes a file.", asked "Finds."', ""),
 ]
+
+
+@test
+def any_other_request_is_refused_with_the_nearest_and_where_it_differs():
+    talk()
+    with cassette(HOME) as proxy:
+        for turn, change, begins, has in CHANGES:
+            why = missed(proxy.post(MESSAGES, changed(turn, change)))
+            where = f"the nearest is call {turn + 1}, which differs: "
+            assert why.startswith(where + begins) and has in why, (where, begins, why)
+        why = missed(proxy.post(MESSAGES, changed(3, one_message_less)))
+        assert why.startswith("the nearest is call 4, which differs: messages: recorded 7 items, asked 6; the 7th is "), why
+        body = talk()[0].requests[2]
+        why = missed(proxy.post("/v1/complete", body))
+        assert why == 'the nearest is call 3, which differs: path: recorded "/v1/messages", asked "/v1/complete"', why
+        why = missed(proxy.post(MESSAGES, body, method="PUT"))
+        assert why == 'the nearest is call 3, which differs: method: recorded "POST", asked "PUT"', why
+        why = missed(proxy.post(MESSAGES, b"plain words"))
+        assert 'which differs: body: recorded {"max_tokens":' in why and 'asked "plain words"' in why, why
+        why = missed(proxy.post(MESSAGES, b"\xff\xfe\0"))
+        assert "which differs: body: recorded {" in why, why
+        why = missed(proxy.ask("/v1/models", method="GET"))
+        assert 'which differs: method: recorded "POST", asked "GET"' in why, why
+
+
+@test
+def a_client_is_told_not_to_ask_again_what_was_not_recorded():
+    talk()
+    with cassette(HOME, "-q") as proxy:
+        got = proxy.post(MESSAGES, changed(1, no_thinking))
+        assert got.header("x-should-retry") == "false", got.headers
+        got = missed(got)
+        said = proxy.end()
+        assert said == f"ahr proxy: POST {MESSAGES}: this has no answer in the recording: {got}\n", said
 
 
 # -- the same, several times --
@@ -675,6 +709,22 @@ def a_recording_without_a_reply_says_so():
         with Proxy(a, None, session="quiet") as proxy:
             proxy.end()
         assert "nothing was recorded of the wire in 'quiet'" in a.fails(3, "proxy", "--replay", "quiet")
+
+
+@test
+def what_was_asked_but_never_answered_is_told_as_such():
+    async def handler(request, reply):
+        if b"lost" in request.body:
+            reply.hang_up()
+        else:
+            await reply.whole(200, JSON_BODY)
+    with Ahr(AHR) as a:
+        recorded(a, handler, lambda proxy: [proxy.post(MESSAGES, asked(t)) for t in ("found", "lost")])
+        with cassette(a) as proxy:
+            assert proxy.post(MESSAGES, asked("found")).body == JSON_BODY
+            for _ in range(2):
+                why = missed(proxy.post(MESSAGES, asked("lost")))
+                assert why.startswith("call 2 asked the same, and had none: the upstream has broken off: "), why
 
 
 # -- secrets --

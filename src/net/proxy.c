@@ -161,6 +161,7 @@ open_cassette(struct proxy *p, struct err *err)
     r = cassette_open(&p->cassette, buf_str(&path), p->redact, &told, err);
     if (r < 0)
         return r;
+    cassette_on_miss(p->cassette, say, p);
     for (char *line = told.n ? (char *)told.p : NULL; line && *line;) {
         char *end = line + strcspn(line, "\n");
         cli_say(p->self, "%.*s", (int)(end - line), line);

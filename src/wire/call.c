@@ -349,7 +349,7 @@ static const struct {
     [FETCH_UNTRUSTED] = { "the upstream's certificate is refused, and nothing was sent",
                           "upstream_untrusted" },
     [FETCH_BROKEN] = { "the upstream has broken off", "upstream_broken" },
-    [FETCH_MISSING] = { "this was not asked in the recording", "cassette_miss" },
+    [FETCH_MISSING] = { "", "cassette_miss" }, /* it says all of it itself */
 };
 
 static void
@@ -361,7 +361,8 @@ take_end(void *ctx, enum fetch_end end, const char *why)
     call->fetch = NULL;
     call->play = NULL;
     if (end != FETCH_OK)
-        buf_printf(&text, "%s: %s%s", troubles[end].begins, why,
+        buf_printf(&text, "%s%s%s%s", troubles[end].begins,
+                   *troubles[end].begins ? ": " : "", why,
                    end == FETCH_UNTRUSTED ? " (--upstream-ca names other certificates)"
                                           : "");
     record_request(call);
@@ -370,7 +371,7 @@ take_end(void *ctx, enum fetch_end end, const char *why)
         wire_note_end(call->note, CALLS_ERROR, buf_str(&text), call->sent,
                       call->received);
         call->note = NULL;
-        reply_error(r, 502, troubles[end].type, buf_str(&text));
+        reply_error(r, 502, troubles[end].type, buf_str(&text), end == FETCH_MISSING);
     } else if (call->conn && end == FETCH_OK) {
         wire_note_end(call->note, CALLS_OK, "", call->sent, call->received);
         call->note = NULL;
@@ -419,5 +420,5 @@ void
 call_refuse(struct conn *c, unsigned status, const char *why)
 {
     struct reply r = { .conn = c, .minor = 1 };
-    reply_error(&r, status, "invalid_request_error", why);
+    reply_error(&r, status, "invalid_request_error", why, false);
 }

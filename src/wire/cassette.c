@@ -12,10 +12,11 @@
 
 enum { NEAR_MAX = 500 }; /* recorded requests that a miss is held against */
 
-/* A recorded call that can be answered with. */
+/* A recorded call. */
 struct take {
     uint64_t hash; /* of its request's normal form */
     size_t call;
+    bool has_reply; /* else it is only known that it was asked */
     bool was_played;
 };
 
@@ -23,6 +24,9 @@ struct cassette {
     struct calls *calls;
     struct redact *redact; /* borrowed */
     struct buf takes;      /* struct take, in their order */
+    size_t replies;        /* of so many of them */
+    cassette_miss_fn on_miss;
+    void *ctx;
 };
 
 /* -- requests -- */
@@ -54,20 +58,21 @@ static int
 add_call(struct cassette *c, size_t i, struct buf *told)
 {
     struct calls_whole w;
-    struct take t = { .call = i };
     const struct calls_facts *f = calls_facts(c->calls, i);
+    struct take t = { .call = i, .has_reply = f->status };
     static const char damaged[] = "lines of it are damaged";
-    if (!f->status)
-        return has_lost_head(f) ? leave_out(f, damaged, told) : 0;
+    if (!f->status && has_lost_head(f))
+        return leave_out(f, damaged, told);
     int r = calls_get(c->calls, i, &w, NULL);
     if (r == ERR_LIMIT)
         return leave_out(f, "it is too large", told);
     if (r < 0)
         return r;
-    if (!w.is_request_whole || !w.is_reply_whole)
+    if (!w.is_request_whole || (t.has_reply && !w.is_reply_whole))
         return leave_out(f, damaged, told);
     const struct calls_asked q = { f->method, f->url, w.request };
     r = hash_request(&q, &t.hash);
+    c->replies += !r && t.has_reply;
     return r < 0 ? r : buf_append(&c->takes, &t, sizeof(t));
 }
 
@@ -116,10 +121,26 @@ cassette_free(struct cassette *c)
     free(c);
 }
 
+void
+cassette_on_miss(struct cassette *c, cassette_miss_fn fn, void *ctx)
+{
+    c->on_miss = fn;
+    c->ctx = ctx;
+}
+
 size_t
 cassette_count(const struct cassette *c)
 {
-    return c->takes.n / sizeof(struct take);
+    return c->replies;
+}
+
+/* -- which one answers -- */
+
+static struct take *
+takes_of(const struct cassette *c, size_t *ret_count)
+{
+    *ret_count = c->takes.n / sizeof(struct take);
+    return (struct take *)(void *)c->takes.p;
 }
 
 static bool
@@ -134,11 +155,12 @@ is_of(const struct cassette *c, const struct take *t, const char *upstream)
 static struct take *
 find_take(struct cassette *c, uint64_t hash, const char *upstream)
 {
-    struct take *all = (void *)c->takes.p, *found = NULL;
+    size_t count;
+    struct take *all = takes_of(c, &count), *found = NULL;
     bool has_own = false;
-    for (size_t i = 0; i < cassette_count(c); i++) {
+    for (size_t i = 0; i < count; i++) {
         bool is_own = is_of(c, &all[i], upstream);
-        if (all[i].hash != hash || (has_own && !is_own))
+        if (all[i].hash != hash || !all[i].has_reply || (has_own && !is_own))
             continue;
         bool is_first = !found || found->was_played || (is_own && !has_own);
         found = is_first ? &all[i] : found;
@@ -174,20 +196,32 @@ cassette_upstreams(const struct cassette *c, struct buf *out)
 
 /* -- a miss -- */
 
+/* The last that asked the same, and had no answer. */
+static const struct calls_facts *
+find_unanswered(const struct cassette *c, uint64_t hash)
+{
+    size_t count;
+    const struct take *all = takes_of(c, &count);
+    while (count--)
+        if (all[count].hash == hash && !all[count].has_reply)
+            return calls_facts(c->calls, all[count].call);
+    return NULL;
+}
+
 /* The recorded request that is most like it. SIZE_MAX: there is none. */
 static size_t
 find_nearest(struct cassette *c, const struct calls_asked *q)
 {
     AUTO(buf) asked = { .ceiling = 1 << 30 };
     AUTO(buf) recorded = { .ceiling = 1 << 30 };
-    const struct take *all = (const void *)c->takes.p;
-    size_t n = cassette_count(c), best = SIZE_MAX;
+    size_t n, best = SIZE_MAX;
+    const struct take *all = takes_of(c, &n);
     unsigned best_likeness = 0;
     if (calls_match_normal(q, &asked) < 0)
         return best;
     for (size_t i = 0; i < n && i < NEAR_MAX; i++) {
         struct calls_whole w;
-        if (calls_get(c->calls, all[i].call, &w, NULL) < 0)
+        if (!all[i].has_reply || calls_get(c->calls, all[i].call, &w, NULL) < 0)
             continue;
         const struct calls_asked other = { w.facts->method, w.facts->url, w.request };
         buf_clear(&recorded);
@@ -205,12 +239,12 @@ find_nearest(struct cassette *c, const struct calls_asked *q)
 }
 
 static void
-tell_miss(struct cassette *c, const struct calls_asked *q, struct buf *why)
+tell_nearest(struct cassette *c, const struct calls_asked *q, struct buf *why)
 {
     struct calls_whole w;
     size_t near = find_nearest(c, q);
     if (near == SIZE_MAX || calls_get(c->calls, near, &w, NULL) < 0) {
-        buf_puts(why, "nothing was");
+        buf_puts(why, "nothing is like it");
         return;
     }
     const struct calls_asked recorded = { w.facts->method, w.facts->url, w.request };
@@ -218,6 +252,34 @@ tell_miss(struct cassette *c, const struct calls_asked *q, struct buf *why)
     if (calls_match_difference(&recorded, q, why) < 0)
         buf_puts(why, "?");
 }
+
+static void
+tell_unanswered(const struct calls_facts *f, struct buf *why)
+{
+    static const struct view left = { (const uint8_t *)"the client had gone", 19 };
+    struct view error = f->error.n ? f->error : left;
+    buf_printf(why, "call %" PRIu64 " asked the same, and had none", f->number);
+    if (f->has_end)
+        buf_printf(why, ": %.*s", (int)error.n, (const char *)error.p);
+}
+
+static void
+tell_miss(struct cassette *c, const struct calls_asked *q, uint64_t hash, struct buf *why)
+{
+    AUTO(buf) line = { 0 };
+    const struct calls_facts *unanswered = find_unanswered(c, hash);
+    buf_puts(why, "this has no answer in the recording: ");
+    if (unanswered)
+        tell_unanswered(unanswered, why);
+    else
+        tell_nearest(c, q, why);
+    buf_printf(&line, "%.*s %.*s: %s", (int)q->method.n, (const char *)q->method.p,
+               (int)q->url.n, (const char *)q->url.p, buf_str(why));
+    if (c->on_miss)
+        c->on_miss(c->ctx, buf_str(&line));
+}
+
+/* -- an answer -- */
 
 /* As it would have been recorded: a large one was masked as it came. */
 static int
@@ -252,7 +314,7 @@ prepare(struct cassette_play *p, struct cassette *c, const struct cassette_asked
         return r;
     struct take *t = find_take(c, hash, asked->upstream);
     if (!t) {
-        tell_miss(c, &q, cassette_play_miss(p));
+        tell_miss(c, &q, hash, cassette_play_miss(p));
         return 0;
     }
     struct calls_whole w;

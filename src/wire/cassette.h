@@ -21,6 +21,10 @@ struct cassette_play;
 int cassette_open(struct cassette **ret, const char *wire_path, struct redact *redact,
                   struct buf *told, struct err *err);
 void cassette_free(struct cassette *c);
+/* Told of each request that it has no answer to, and why: "POST /v1/messages: …", a line
+ * for people. */
+typedef void (*cassette_miss_fn)(void *ctx, const char *text);
+void cassette_on_miss(struct cassette *c, cassette_miss_fn fn, void *ctx);
 /* How many calls it can answer. */
 size_t cassette_count(const struct cassette *c);
 /* Appends the upstreams that are in it, "name=URL,…", so that an agent is told of each;
@@ -37,8 +41,8 @@ struct cassette_asked {
 
 /*
  * Answers by events->head, data and done, which may be before this returns; a miss is a
- * 502 with the nearest recorded request and the first difference. is_original: event by
- * event as they came, else all at once.
+ * FETCH_MISSING with the nearest recorded request and the first difference. is_original:
+ * event by event as they came, else all at once.
  */
 void cassette_answer(struct cassette *c, uv_loop_t *loop,
                      const struct cassette_asked *asked, bool is_original,

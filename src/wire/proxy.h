@@ -33,7 +33,8 @@ struct wire_options {
     const struct wire_place *place; /* NULL: none */
     struct cassette *cassette; /* answers in place of the upstreams; NULL: these do */
     bool is_original_pace;     /* … as fast as they did */
-    /* It can be asked now, and signals are heeded. An error (< 0) ends it. May be NULL. */
+    /* It can be asked now, and signals are heeded. An error (< 0) ends it. May be NULL.
+     */
     int (*ready)(void *ctx, struct err *err);
     /* Each second, and when there was something to write: facts may have changed. */
     void (*tick)(void *ctx);

@@ -172,13 +172,18 @@ static const struct {
 };
 
 static struct view
+view_of(const char *s)
+{
+    return (struct view){ (const uint8_t *)s, strlen(s) };
+}
+
+static struct view
 reason_of(unsigned status)
 {
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
         if (reasons[i].status == status)
-            return (struct view){ (const uint8_t *)reasons[i].reason,
-                                  strlen(reasons[i].reason) };
-    return (struct view){ (const uint8_t *)"Error", 5 };
+            return view_of(reasons[i].reason);
+    return view_of("Error");
 }
 
 /* {"type":"error","error":{"type":…,"message":…}}: the clients of all APIs show that. */
@@ -199,19 +204,20 @@ put_error(struct buf *body, const char *type, const char *why)
 }
 
 void
-reply_error(struct reply *r, unsigned status, const char *type, const char *why)
+reply_error(struct reply *r, unsigned status, const char *type, const char *why,
+            bool is_final)
 {
     AUTO(buf) body = { 0 };
     char length[24];
     put_error(&body, type, why);
-    int n = snprintf(length, sizeof(length), "%zu", body.n);
+    snprintf(length, sizeof(length), "%zu", body.n);
     const struct calls_header headers[] = {
-        { { (const uint8_t *)"Content-Type", 12 },
-          { (const uint8_t *)"application/json", 16 } },
-        { { (const uint8_t *)"Content-Length", 14 },
-          { (const uint8_t *)length, (size_t)n } },
+        { view_of("Content-Type"), view_of("application/json") },
+        { view_of("Content-Length"), view_of(length) },
+        { view_of("x-should-retry"),
+          view_of("false") }, /* the vendors' clients heed it */
     };
-    reply_head(r, status, reason_of(status), headers, 2);
+    reply_head(r, status, reason_of(status), headers, is_final ? 3 : 2);
     reply_data(r, (struct view){ body.p, body.n });
     reply_end(r);
 }

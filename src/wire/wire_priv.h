@@ -155,8 +155,10 @@ void reply_data(struct reply *r, struct view bytes);
 void reply_end(struct reply *r);
 /* It breaks off here. */
 void reply_break(struct reply *r);
-/* One of ours: why, as the APIs tell errors. */
-void reply_error(struct reply *r, unsigned status, const char *type, const char *why);
+/* One of ours: why, as the APIs tell errors. is_final: to ask again is no use, and
+ * clients are told so. */
+void reply_error(struct reply *r, unsigned status, const char *type, const char *why,
+                 bool is_final);
 /* A header of one connection alone, or named so by `connection` (its value). */
 bool reply_is_hop(struct view name, struct view connection);
 
