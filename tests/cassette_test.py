@@ -573,6 +573,30 @@ def many_clients_at_once_get_each_its_own():
 
 
 @test
+def the_nearest_is_found_among_many():
+    count = 700
+    words = ("red", "green", "blue", "black", "white", "grey", "pink", "brown")
+    bodies = [asked(" ".join(random.Random(n).choices(words, k=40))) for n in range(count)]
+
+    async def handler(request, reply):
+        await reply.whole(200, b"{}")
+
+    def drive(proxy):
+        with proxy.client() as c:
+            for body in bodies:
+                c.send(proxy.request(MESSAGES, json.dumps(body).encode()))
+                assert c.reply().status == 200
+    with Ahr(AHR) as a:
+        recorded(a, handler, drive)
+        with cassette(a) as proxy:
+            for n in (0, 333, count - 1):
+                text = bodies[n]["messages"][0]["content"]
+                for other in (text + " green", "dark " + text, text[:99] + "ish" + text[99:]):
+                    why = missed(proxy.post(MESSAGES, asked(other)))
+                    assert why.startswith(f"the nearest is call {n + 1}, which differs: messages[0].content: "), (n, why)
+
+
+@test
 def two_apis_with_the_same_paths_are_told_apart():
     async def handler(request, reply):
         await reply.whole(200, request.path.encode(), "text/plain")

@@ -23,8 +23,26 @@ struct calls_asked {
  * is linear. An error (no memory, no room in out) leaves out as it was.
  */
 int calls_match_normal(const struct calls_asked *q, struct buf *out);
-/* How much alike two normal forms are: bytes that they begin and end alike, of 1000. */
+/* How much alike two texts are: bytes that they begin and end alike, of 1000. */
 unsigned calls_match_likeness(struct view a, struct view b);
+/* How near two normal forms are: the likeness of their bodies, and 500 more where method
+ * and path are the same. */
+unsigned calls_match_nearness(struct view a, struct view b);
+
+/* A normal form at a hundredth of its size, to find the nearest of many. */
+struct calls_outline {
+    uint32_t head; /* hash of method and path */
+    size_t bytes;  /* of the body */
+    size_t pieces;
+    uint32_t *marks; /* a hash of each from the beginning on, then from the end on */
+};
+
+int calls_outline_make(struct view normal, struct calls_outline *ret);
+void calls_outline_release(struct calls_outline *o);
+/* As of the normal forms, in whole pieces: a few bytes less. */
+unsigned calls_outline_nearness(const struct calls_outline *a,
+                                const struct calls_outline *b);
+
 /*
  * Appends a line that tells where they first differ, and what stands there in each:
  * "messages[2].content[0].text: recorded "…", asked "…"". Values are cut to some 200

@@ -10,35 +10,7 @@
 #include "turn/totals.h"
 #include "wire/cassette_priv.h"
 
-enum { NEAR_MAX = 500 }; /* recorded requests that a miss is held against */
-
-/* A recorded call. */
-struct take {
-    uint64_t hash; /* of its request's normal form */
-    size_t call;
-    bool has_reply; /* else it is only known that it was asked */
-    bool was_played;
-};
-
-struct cassette {
-    struct calls *calls;
-    struct redact *redact; /* borrowed */
-    struct buf takes;      /* struct take, in their order */
-    size_t replies;        /* of so many of them */
-    cassette_miss_fn on_miss;
-    void *ctx;
-};
-
 /* -- requests -- */
-
-static int
-hash_request(const struct calls_asked *q, uint64_t *ret)
-{
-    AUTO(buf) normal = { .ceiling = 1 << 30 };
-    int r = calls_match_normal(q, &normal);
-    *ret = r < 0 ? 0 : turn_hash((struct view){ normal.p, normal.n });
-    return r;
-}
 
 static int
 leave_out(const struct calls_facts *f, const char *why, struct buf *told)
@@ -52,6 +24,24 @@ has_lost_head(const struct calls_facts *f)
 {
     return f->is_stream || f->first_byte_ns != CALLS_NONE ||
            (f->has_end && f->end == CALLS_OK);
+}
+
+static int
+add_take(struct cassette *c, struct take *t, const struct calls_asked *q)
+{
+    AUTO(buf) buf = { .ceiling = CALLS_ALL_MAX };
+    int r = calls_match_normal(q, &buf);
+    const struct view normal = { buf.p, buf.n };
+    if (!r)
+        r = calls_outline_make(normal, &t->outline);
+    if (r < 0)
+        return r;
+    t->hash = turn_hash(normal);
+    c->replies += t->has_reply;
+    r = buf_append(&c->takes, t, sizeof(*t));
+    if (r < 0)
+        calls_outline_release(&t->outline);
+    return r;
 }
 
 static int
@@ -71,9 +61,7 @@ add_call(struct cassette *c, size_t i, struct buf *told)
     if (!w.is_request_whole || (t.has_reply && !w.is_reply_whole))
         return leave_out(f, damaged, told);
     const struct calls_asked q = { f->method, f->url, w.request };
-    r = hash_request(&q, &t.hash);
-    c->replies += !r && t.has_reply;
-    return r < 0 ? r : buf_append(&c->takes, &t, sizeof(t));
+    return add_take(c, &t, &q);
 }
 
 static int
@@ -116,6 +104,10 @@ cassette_free(struct cassette *c)
 {
     if (!c)
         return;
+    size_t count;
+    struct take *all = cassette_takes(c, &count);
+    for (size_t i = 0; i < count; i++)
+        calls_outline_release(&all[i].outline);
     calls_close(c->calls);
     buf_release(&c->takes);
     free(c);
@@ -134,14 +126,14 @@ cassette_count(const struct cassette *c)
     return c->replies;
 }
 
-/* -- which one answers -- */
-
-static struct take *
-takes_of(const struct cassette *c, size_t *ret_count)
+struct take *
+cassette_takes(const struct cassette *c, size_t *ret_count)
 {
     *ret_count = c->takes.n / sizeof(struct take);
     return (struct take *)(void *)c->takes.p;
 }
+
+/* -- which one answers -- */
 
 static bool
 is_of(const struct cassette *c, const struct take *t, const char *upstream)
@@ -156,7 +148,7 @@ static struct take *
 find_take(struct cassette *c, uint64_t hash, const char *upstream)
 {
     size_t count;
-    struct take *all = takes_of(c, &count), *found = NULL;
+    struct take *all = cassette_takes(c, &count), *found = NULL;
     bool has_own = false;
     for (size_t i = 0; i < count; i++) {
         bool is_own = is_of(c, &all[i], upstream);
@@ -201,48 +193,19 @@ static const struct calls_facts *
 find_unanswered(const struct cassette *c, uint64_t hash)
 {
     size_t count;
-    const struct take *all = takes_of(c, &count);
+    const struct take *all = cassette_takes(c, &count);
     while (count--)
         if (all[count].hash == hash && !all[count].has_reply)
             return calls_facts(c->calls, all[count].call);
     return NULL;
 }
 
-/* The recorded request that is most like it. SIZE_MAX: there is none. */
-static size_t
-find_nearest(struct cassette *c, const struct calls_asked *q)
-{
-    AUTO(buf) asked = { .ceiling = 1 << 30 };
-    AUTO(buf) recorded = { .ceiling = 1 << 30 };
-    size_t n, best = SIZE_MAX;
-    const struct take *all = takes_of(c, &n);
-    unsigned best_likeness = 0;
-    if (calls_match_normal(q, &asked) < 0)
-        return best;
-    for (size_t i = 0; i < n && i < NEAR_MAX; i++) {
-        struct calls_whole w;
-        if (!all[i].has_reply || calls_get(c->calls, all[i].call, &w, NULL) < 0)
-            continue;
-        const struct calls_asked other = { w.facts->method, w.facts->url, w.request };
-        buf_clear(&recorded);
-        if (calls_match_normal(&other, &recorded) < 0)
-            continue;
-        unsigned likeness = 1 +
-                            calls_match_likeness((struct view){ recorded.p, recorded.n },
-                                                 (struct view){ asked.p, asked.n });
-        if (likeness > best_likeness) {
-            best_likeness = likeness;
-            best = all[i].call;
-        }
-    }
-    return best;
-}
-
 static void
-tell_nearest(struct cassette *c, const struct calls_asked *q, struct buf *why)
+tell_nearest(struct cassette *c, const struct calls_asked *q, struct view normal,
+             struct buf *why)
 {
     struct calls_whole w;
-    size_t near = find_nearest(c, q);
+    size_t near = cassette_nearest(c, normal);
     if (near == SIZE_MAX || calls_get(c->calls, near, &w, NULL) < 0) {
         buf_puts(why, "nothing is like it");
         return;
@@ -264,15 +227,16 @@ tell_unanswered(const struct calls_facts *f, struct buf *why)
 }
 
 static void
-tell_miss(struct cassette *c, const struct calls_asked *q, uint64_t hash, struct buf *why)
+tell_miss(struct cassette *c, const struct calls_asked *q, struct view normal,
+          struct buf *why)
 {
     AUTO(buf) line = { 0 };
-    const struct calls_facts *unanswered = find_unanswered(c, hash);
+    const struct calls_facts *unanswered = find_unanswered(c, turn_hash(normal));
     buf_puts(why, "this has no answer in the recording: ");
     if (unanswered)
         tell_unanswered(unanswered, why);
     else
-        tell_nearest(c, q, why);
+        tell_nearest(c, q, normal, why);
     buf_printf(&line, "%.*s %.*s: %s", (int)q->method.n, (const char *)q->method.p,
                (int)q->url.n, (const char *)q->url.p, buf_str(why));
     if (c->on_miss)
@@ -299,9 +263,9 @@ static int
 prepare(struct cassette_play *p, struct cassette *c, const struct cassette_asked *asked)
 {
     struct calls_mask *mask = asked->mask;
-    AUTO(buf) body = { .ceiling = 1 << 30 };
+    AUTO(buf) body = { .ceiling = CALLS_ALL_MAX };
     AUTO(buf) url = { 0 };
-    uint64_t hash = 0;
+    AUTO(buf) form = { .ceiling = CALLS_ALL_MAX };
     mask->redact = c->redact;
     calls_mask_learn_url(mask, asked->url);
     int r = calls_mask_url(mask, asked->url, &url);
@@ -309,12 +273,13 @@ prepare(struct cassette_play *p, struct cassette *c, const struct cassette_asked
         r = mask_body(mask, asked->body, &body);
     const struct calls_asked q = { asked->method, { url.p, url.n }, { body.p, body.n } };
     if (!r)
-        r = hash_request(&q, &hash);
+        r = calls_match_normal(&q, &form);
     if (r < 0)
         return r;
-    struct take *t = find_take(c, hash, asked->upstream);
+    const struct view normal = { form.p, form.n };
+    struct take *t = find_take(c, turn_hash(normal), asked->upstream);
     if (!t) {
-        tell_miss(c, &q, hash, cassette_play_miss(p));
+        tell_miss(c, &q, normal, cassette_play_miss(p));
         return 0;
     }
     struct calls_whole w;

@@ -377,6 +377,65 @@ likeness_of_long_ones_is_exact(void **state)
     assert_int_equal(calls_match_likeness(x, y), 500);
 }
 
+static unsigned
+near(const char *a, const char *b)
+{
+    return calls_match_nearness(text_view(a), text_view(b));
+}
+
+static void
+of_two_that_are_as_much_alike_the_one_at_the_same_address_is_nearer(void **state)
+{
+    (void)state;
+    assert_int_equal(near("POST /a\nabcd", "POST /a\nabcd"), 1500);
+    assert_int_equal(near("POST /a\nabcd", "POST /b\nabcd"), 1000);
+    assert_int_equal(near("POST /a\nabcd", "POST /a\nabxd"), 1250);
+    assert_int_equal(near("GET /a\n", "GET /b\n"), 1000);
+    assert_int_equal(near("GET /a\n", "POST /a\nabcd"), 0);
+    assert_int_equal(near("", ""), 1500);
+}
+
+static unsigned
+near_by_outline(struct view a, struct view b)
+{
+    struct calls_outline x, y;
+    assert_int_equal(calls_outline_make(a, &x), 0);
+    assert_int_equal(calls_outline_make(b, &y), 0);
+    unsigned nearness = calls_outline_nearness(&x, &y);
+    assert_int_equal(calls_outline_nearness(&y, &x), nearness);
+    calls_outline_release(&x);
+    calls_outline_release(&y);
+    return nearness;
+}
+
+/* Two texts of which the second lacks or has other bytes somewhere. */
+static void
+an_outline_knows_all_but_the_pieces_that_are_cut(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 2000, BYTES_MOST = 30000, PIECE_SMALL = 16, PIECE_MOST = 1024 };
+    static uint8_t a[BYTES_MOST + 8] = "GET /x\n", b[BYTES_MOST + 8];
+    for (uint32_t seed = 1; seed <= ROUNDS; seed++) {
+        uint32_t rng = rng_seed(seed);
+        size_t n = rng_below(&rng, seed % 2 ? 200 : BYTES_MOST), head = 7;
+        size_t at = n ? rng_below(&rng, (uint32_t)n) : 0;
+        size_t gone = n ? rng_below(&rng, (uint32_t)(n - at)) : 0;
+        for (size_t i = 0; i < n; i++)
+            a[head + i] = (uint8_t)rng_below(&rng, 256);
+        memcpy(b, a, head + n);
+        if (seed % 3)
+            memmove(b + head + at, b + head + at + gone, n - at - gone);
+        else if (n)
+            b[head + at] ^= 1;
+        struct view x = { a, head + n }, y = { b, head + n - (seed % 3 ? gone : 0) };
+        unsigned exact = calls_match_nearness(x, y), rough = near_by_outline(x, y);
+        size_t piece = n <= 1000 ? PIECE_SMALL : PIECE_MOST;
+        assert_true(rough <= exact);
+        assert_true(exact - rough <= (n ? 2 * piece * 1000 / n + 1 : 0));
+    }
+    assert_int_equal(near_by_outline((struct view){ 0 }, (struct view){ 0 }), 1500);
+}
+
 int
 main(void)
 {
@@ -391,6 +450,9 @@ main(void)
         cmocka_unit_test(a_long_path_is_cut_in_its_middle),
         cmocka_unit_test(likeness_counts_how_they_begin_and_end),
         cmocka_unit_test(likeness_of_long_ones_is_exact),
+        cmocka_unit_test(
+            of_two_that_are_as_much_alike_the_one_at_the_same_address_is_nearer),
+        cmocka_unit_test(an_outline_knows_all_but_the_pieces_that_are_cut),
     };
     return cmocka_run_group_tests_name("match_difference", tests, NULL, NULL);
 }
