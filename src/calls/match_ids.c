@@ -143,6 +143,63 @@ is_random_case(const struct looks *l, size_t n)
     return n >= 16 && l->lowers && l->rises * 8 >= n && l->tops * 6 >= n;
 }
 
+/* What comes behind each letter in words as programs and people use them, a to z. */
+static const char *const followers[26] = {
+    "abcdfghiklmnprstuvwxy",
+    "acdeijlmorstuy",
+    "acdehiklmoprstuy",
+    "abcdefgilmoprstuy",
+    "abcdefghiklmnopqrstuvwxy",
+    "adefilorstuy",
+    "aceghilmnorstu",
+    "aeilmorstuy",
+    "abcdefgklmnoprstvxz",
+    "aeou",
+    "aeilnos",
+    "abcdefilmnopstuvy",
+    "abdeilmnopsuy",
+    "abcdefghiklmnoprstuvy",
+    "abcdefgiklmnoprstuvwxy",
+    "acehilmoprstuy",
+    "u",
+    "abcdefgiklmnoprstuvy",
+    "acdefghiklmnoprstuwy",
+    "abcdefhilmnoprstuwy",
+    "abcdefgilmnoprst",
+    "aeio",
+    "aehilnors",
+    "aceipstx",
+    "aceilmnoprst",
+    "aei",
+};
+
+/* Could it be said? Where a capital follows upon a small letter, another word begins. */
+static bool
+is_sayable(struct view letters)
+{
+    for (size_t i = 1; i < letters.n; i++) {
+        uint8_t a = letters.p[i - 1], b = letters.p[i];
+        bool is_new = !is_capital(a) && is_capital(b);
+        if (!is_new && !strchr(followers[(a | 0x20) - 'a'], b | 0x20))
+            return false;
+    }
+    return true;
+}
+
+/* A name that somebody gave, perhaps with a number of a few digits. */
+static bool
+is_name(struct view run, const struct looks *l)
+{
+    size_t letters = run.n;
+    while (letters && calls_is_digit(run.p[letters - 1]))
+        letters--;
+    if (l->backs || run.n - letters > 3)
+        return false;
+    if (l->lowers && (letters < run.n ? l->rises >= 2 : l->tops || l->rises * 4 >= run.n))
+        return false;
+    return is_sayable(calls_part(run, 0, letters));
+}
+
 bool
 calls_is_random_run(struct view run, enum calls_run where)
 {
@@ -157,9 +214,9 @@ calls_is_random_run(struct view run, enum calls_run where)
     case CALLS_RUN_OF_VENDOR:
         return n >= 12 && ((is_mixed && l.turns >= 2) || is_random_case(&l, n));
     case CALLS_RUN_OF_TMP:
-        if (is_mixed)
-            return n >= 6 && (l.backs || l.rises >= 2);
-        return n >= 6 && l.lowers && (l.tops || l.rises * 4 >= n);
+        return l.digits == n ? n >= 8 : n >= (l.backs ? 5 : 6) && !is_name(run, &l);
+    case CALLS_RUN_OF_PYTHON:
+        return n && !is_name(run, &l);
     }
     return false;
 }

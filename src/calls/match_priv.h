@@ -81,8 +81,14 @@ bool calls_ids_has(const struct calls_ids *ids, struct view value);
 void calls_ids_put(struct calls_ids *ids, struct view value, struct buf *out);
 
 /* Does a run of letters and digits look as if it was made at random? Less is enough
- * behind a vendor's prefix, and less still in the name of a temporary folder. */
-enum calls_run { CALLS_RUN, CALLS_RUN_OF_VENDOR, CALLS_RUN_OF_TMP };
+ * behind a vendor's prefix, and less still in the name of a temporary folder, where it is
+ * random if nobody would say it; of any length where Python puts such a name. */
+enum calls_run {
+    CALLS_RUN,
+    CALLS_RUN_OF_VENDOR,
+    CALLS_RUN_OF_TMP,
+    CALLS_RUN_OF_PYTHON,
+};
 bool calls_is_random_run(struct view run, enum calls_run where);
 /* Does the value of a member that is an id? */
 bool calls_is_random_id(struct view value);
@@ -105,12 +111,15 @@ size_t calls_unix_time_end(struct view text, size_t start);
 
 /* What is random in the names of those in the text is learned. */
 void calls_tmp_learn(struct calls_ids *ids, struct view text);
-/* Such a name as Python makes, "tmp" and eight of a-z, 0-9 and _, at `start`: behind its
- * end, else 0. */
+/* Such a name as Python makes, "tmp" or another beginning with a joint, and eight of a-z,
+ * 0-9 and _: whether "tmp" or, without it, these eight are at `start`. Behind its end,
+ * else 0. */
 size_t calls_python_name_end(struct view text, size_t start);
 /* Does what is at i belong to such a name? The number of a process is replaced there
  * alone: it is short, and may be another number elsewhere. */
 bool calls_is_below_tmp(struct view text, size_t i);
+/* Is it the number of a run of pytest, /tmp/pytest-of-me/pytest-12/? */
+bool calls_is_of_pytest(struct view text, size_t i);
 /* The "folders" of /var/folders/6b/0g3lkz5n2kv8tqp9xw4m1n7r0000gn/T/ at `start`: behind
  * the two random parts, else 0. */
 size_t calls_folders_end(struct view text, size_t start);

@@ -71,6 +71,13 @@ is_joint(uint8_t c)
     return c == '-' || c == '_';
 }
 
+/* Does a part of a name follow upon it? */
+static bool
+is_part(uint8_t c)
+{
+    return is_joint(c) || c == '/' || c == '.';
+}
+
 static bool
 is_run(struct view in, const struct run *r, const char *what)
 {
@@ -124,18 +131,31 @@ known_word_end(const struct text *t, const struct run *r)
     return is_known ? end : 0;
 }
 
-static size_t
-known_end(const struct text *t, const struct run *r)
+/* A name of Python's goes over several runs, and may begin with an underscore. */
+static struct found
+find_python(const struct text *t, const struct run *r)
 {
-    size_t word = known_word_end(t, r);
-    if (word)
-        return word;
-    size_t python = r->before == '/' ? calls_python_name_end(t->in, r->start) : 0;
-    if (python && calls_ids_has(t->ids, calls_part(t->in, r->start, python)))
-        return python;
-    bool is_known = r->end - r->start >= 6 && r->has & (UPPER | DIGIT) &&
-                    calls_ids_has(t->ids, calls_part(t->in, r->start, r->end));
-    return is_known ? r->end : 0;
+    size_t first = r->start - (r->before == '_');
+    for (size_t start = r->start; start + 1 > first; start--) {
+        size_t end = calls_python_name_end(t->in, start);
+        if (end && calls_ids_has(t->ids, calls_part(t->in, start, end)))
+            return (struct found){ start, end, an_id };
+    }
+    return nothing;
+}
+
+static struct found
+find_known(const struct text *t, const struct run *r)
+{
+    size_t n = r->end - r->start, end = known_word_end(t, r);
+    struct found f;
+    if (end)
+        return (struct found){ r->start, end, an_id };
+    if (is_part(r->before) && (f = find_python(t, r)).by)
+        return f;
+    bool may_be = n >= 5 && (is_part(r->before) || r->has & (UPPER | DIGIT));
+    bool is_known = may_be && calls_ids_has(t->ids, calls_part(t->in, r->start, r->end));
+    return is_known ? (struct found){ r->start, r->end, an_id } : nothing;
 }
 
 static bool
@@ -178,9 +198,7 @@ vendor_end(const struct text *t, const struct run *r)
 static size_t
 random_end(const struct text *t, const struct run *r)
 {
-    size_t n = r->end - r->start, end = known_end(t, r);
-    if (end)
-        return end;
+    size_t n = r->end - r->start;
     if (n == 8 && !(r->has & BEYOND) && r->behind == '-')
         return calls_uuid_end(t->in, r->start);
     if (n >= HASH_DIGITS && !(r->has & BEYOND) && r->has & DIGIT && r->has != DIGIT)
@@ -210,19 +228,28 @@ may_be_date(const struct run *r)
            r->end - r->start >= 15;
 }
 
+/* The number of a process, or one made at random, in the name of a temporary folder. */
+static bool
+is_of_tmp(const struct text *t, const struct run *r)
+{
+    size_t n = r->end - r->start;
+    return (n >= 3 && n <= 20 && calls_is_below_tmp(t->in, r->start)) ||
+           (r->before == '-' && calls_is_of_pytest(t->in, r->start));
+}
+
 static struct found
 find_moment(const struct text *t, const struct run *r)
 {
     bool has_clock = true;
-    size_t n = r->end - r->start, end = 0;
+    size_t end = 0;
     if (may_be_date(r))
         end = calls_time_end(t->in, r->start, &has_clock);
+    if (!end && r->has == DIGIT && is_of_tmp(t, r))
+        return (struct found){ r->start, r->end, "<pid>" };
     if (!end && r->has == DIGIT && !is_fraction(t, r))
         end = calls_unix_time_end(t->in, r->start);
     if (end)
         return (struct found){ r->start, end, has_clock ? CALLS_TIME : CALLS_DATE };
-    if (r->has == DIGIT && n >= 5 && n <= 9 && calls_is_below_tmp(t->in, r->start))
-        return (struct found){ r->start, r->end, "<pid>" };
     return nothing;
 }
 
@@ -233,13 +260,16 @@ find(const struct text *t, const struct run *r)
     if (r->start < t->head_end && (f = find_billing(t, r)).by)
         return f;
     if (r->has == LOWER || r->has == (LOWER | BEYOND)) {
-        if (!is_joint(r->behind) && r->before != '/')
+        if (!is_joint(r->behind) &&
+            (t->ids->count ? !is_part(r->before) : r->before != '/'))
             return nothing; /* a word, as most are */
         size_t folders = t->is_name ? 0 : calls_folders_end(t->in, r->start);
         if (folders)
             return (struct found){ r->end + 1, folders, an_id };
     }
     if ((f = find_mask(t, r)).by)
+        return f;
+    if (t->ids->count && (f = find_known(t, r)).by)
         return f;
     size_t end = random_end(t, r);
     if (end)

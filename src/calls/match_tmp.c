@@ -7,7 +7,7 @@
  */
 #include "calls/match_priv.h"
 
-enum { NAME_BYTES = 255, BACK_BYTES = 64 };
+enum { NAME_BYTES = 255, BACK_BYTES = 64, PYTHON_BYTES = 8 };
 
 bool
 calls_is_name_byte(uint8_t c)
@@ -21,13 +21,14 @@ is_python_byte(uint8_t c)
     return c == '_' || calls_is_digit(c) || (c >= 'a' && c <= 'z');
 }
 
-size_t
-calls_python_name_end(struct view in, size_t start)
+/* Eight of them, and no more. */
+static size_t
+python_end(struct view in, size_t start)
 {
-    size_t end = start + 11;
+    size_t end = start + PYTHON_BYTES;
     uint8_t behind = calls_byte_at(in, end);
-    if (!calls_is_at(in, start, "tmp") || in.n < end || calls_is_alnum(behind) ||
-        behind == '_' || behind == '<') /* where more of it was */
+    if (in.n < end || calls_is_alnum(behind) || behind == '_' ||
+        behind == '<') /* where more of it was */
         return 0;
     for (size_t i = start; i < end; i++)
         if (!is_python_byte(in.p[i]))
@@ -35,19 +36,35 @@ calls_python_name_end(struct view in, size_t start)
     return end;
 }
 
-/* Is it no word that somebody could say? */
+size_t
+calls_python_name_end(struct view in, size_t start)
+{
+    uint8_t before = calls_byte_at(in, start - 1);
+    if (calls_is_at(in, start, "tmp"))
+        return before == '/' || before == '.' ? python_end(in, start + 3) : 0;
+    return before == '-' || before == '_' || before == '.' ? python_end(in, start) : 0;
+}
+
+/* Is it no word that somebody could say? Between underscores there may be several. What
+ * has digits alone is another's. */
 static bool
 is_random_python_name(struct view name)
 {
-    size_t mute = 0;
-    for (size_t i = 3; i < name.n; i++) {
-        uint8_t c = name.p[i];
-        mute = c && strchr("aeiouy_", c) ? 0 : mute + 1;
-        if (calls_is_digit(c) || mute >= 4 || c == 'q' || c == 'x' || c == 'j' ||
-            c == 'z')
-            return true;
+    bool is_random = false, has_letters = false;
+    for (size_t i = 0, end; i < name.n; i = end + 1) {
+        end = calls_run_end(name, i);
+        is_random |= calls_is_random_run(calls_part(name, i, end), CALLS_RUN_OF_PYTHON);
     }
-    return false;
+    for (size_t i = 0; i < name.n; i++)
+        has_letters |= !calls_is_digit(name.p[i]);
+    return is_random && has_letters;
+}
+
+/* "tmp" says nothing of what follows. */
+static struct view
+without_tmp(struct view run)
+{
+    return calls_part(run, calls_is_at(run, 0, "tmp") ? 3 : 0, run.n);
 }
 
 static void
@@ -56,13 +73,16 @@ learn_name(struct calls_ids *ids, struct view in, size_t start)
     size_t end = start, next;
     while (end < in.n && end - start < NAME_BYTES && calls_is_name_byte(in.p[end]))
         end++;
-    size_t python = calls_python_name_end(in, start);
-    if (python && is_random_python_name(calls_part(in, start, python)))
-        calls_ids_learn(ids, calls_part(in, start, python));
+    for (size_t i = start; i < end; i++) {
+        size_t python = calls_python_name_end(in, i);
+        size_t random = python ? python - PYTHON_BYTES : 0;
+        if (python && is_random_python_name(calls_part(in, random, python)))
+            calls_ids_learn(ids, calls_part(in, i, python));
+    }
     for (size_t i = start; i < end; i = next + 1) {
         next = calls_run_end(calls_part(in, 0, end), i);
         struct view run = calls_part(in, i, next);
-        if (calls_is_random_run(run, CALLS_RUN_OF_TMP))
+        if (calls_is_random_run(without_tmp(run), CALLS_RUN_OF_TMP))
             calls_ids_learn(ids, run);
     }
 }
@@ -73,9 +93,32 @@ calls_is_below_tmp(struct view in, size_t i)
     size_t least = i > BACK_BYTES ? i - BACK_BYTES : 0;
     while (i > least && calls_is_name_byte(in.p[i - 1]))
         i--;
-    return calls_byte_at(in, i - 1) == '/' &&
-           ((i >= 5 && calls_is_at(in, i - 5, "/tmp/")) ||
-            (i >= 3 && calls_is_at(in, i - 3, "/T/")));
+    if (calls_byte_at(in, i - 1) != '/')
+        return false;
+    return (i >= 5 && calls_is_at(in, i - 5, "/tmp/")) ||
+           (i >= 3 && calls_is_at(in, i - 3, "/T/"));
+}
+
+bool
+calls_is_of_pytest(struct view in, size_t i)
+{
+    static const char folder[] = "/pytest-", of[] = "/pytest-of-";
+    size_t n = sizeof(folder) - 1, m = sizeof(of) - 1;
+    if (i < n || !calls_is_at(in, i - n, folder))
+        return false;
+    size_t at = i - n, least = at > BACK_BYTES ? at - BACK_BYTES : 0;
+    while (at > least && calls_is_name_byte(in.p[at - 1]))
+        at--;
+    return at && in.n - --at > m && calls_is_at(in, at, of);
+}
+
+/* Behind letters, digits and underscores. */
+static size_t
+part_end(struct view in, size_t i)
+{
+    while (i < in.n && (calls_is_alnum(in.p[i]) || in.p[i] == '_'))
+        i++;
+    return i;
 }
 
 size_t
@@ -86,9 +129,7 @@ calls_folders_end(struct view in, size_t start)
     if (start < FOLDERS || !calls_is_at(in, start - FOLDERS, root))
         return 0;
     size_t first = start - FOLDERS + sizeof(root) - 1;
-    size_t middle = calls_run_end(in, first), end = middle + 1;
-    while (end < in.n && (calls_is_alnum(in.p[end]) || in.p[end] == '_'))
-        end++;
+    size_t middle = part_end(in, first), end = part_end(in, middle + 1);
     bool is_one = middle > first && calls_byte_at(in, middle) == '/' &&
                   end > middle + 8 && calls_is_at(in, end, "/T/");
     return is_one ? end : 0;
