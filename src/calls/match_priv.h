@@ -107,6 +107,17 @@ size_t calls_unix_time_end(struct view text, size_t start);
 #define CALLS_DATE "<date>"
 #define CALLS_TIME "<time>"
 
+/* How long something took, measured to hundredths or in brackets, at `start`: behind its
+ * unit, else 0: match_span.c. */
+size_t calls_span_end(struct view text, size_t start);
+#define CALLS_SPAN "<duration>"
+
+/* -- git: match_git.c -- */
+
+/* The abbreviated name of a commit at `start`, where git says it: behind its end, else 0.
+ * Nothing alphanumeric may stand before it. */
+size_t calls_commit_end(struct view text, size_t start);
+
 /* -- temporary folders: match_tmp.c -- */
 
 /* What is random in the names of those in the text is learned. */

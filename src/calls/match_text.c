@@ -203,7 +203,10 @@ random_end(const struct text *t, const struct run *r)
         return calls_uuid_end(t->in, r->start);
     if (n >= HASH_DIGITS && !(r->has & BEYOND) && r->has & DIGIT && r->has != DIGIT)
         return r->end;
-    return vendor_end(t, r);
+    size_t end = n < HASH_DIGITS && !(r->has & (UPPER | BEYOND))
+                     ? calls_commit_end(t->in, r->start)
+                     : 0;
+    return end ? end : vendor_end(t, r);
 }
 
 /* Digits behind digits and a point are a fraction, whatever became of those. */
@@ -242,6 +245,10 @@ find_moment(const struct text *t, const struct run *r)
 {
     bool has_clock = true;
     size_t end = 0;
+    if (r->before != '.' && calls_is_digit(t->in.p[r->start]))
+        end = calls_span_end(t->in, r->start);
+    if (end)
+        return (struct found){ r->start, end, CALLS_SPAN };
     if (may_be_date(r))
         end = calls_time_end(t->in, r->start, &has_clock);
     if (!end && r->has == DIGIT && is_of_tmp(t, r))

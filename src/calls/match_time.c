@@ -13,7 +13,7 @@
  */
 #include "calls/match_priv.h"
 
-enum { YEAR_FIRST = 2015, YEAR_LAST = 2100 };
+enum { YEAR_FIRST = 2015, YEAR_LAST = 2100, NOW_BACK = 32 };
 enum { SECONDS_FIRST = 1420070400 };                       /* 2015-01-01 */
 static const uint64_t SECONDS_LAST = UINT64_C(4133980799); /* 2100-12-31 */
 
@@ -369,6 +369,31 @@ take_day_month(struct at *a, bool *has_clock)
     return go_to(a, *has_clock ? clock : t);
 }
 
+/* "current month is ", "Today's date: " */
+static bool
+is_of_now(struct view before)
+{
+    static const char *const words[] = { "urrent", "oday" };
+    for (size_t n = 1; n <= NOW_BACK && n <= before.n; n++) {
+        size_t i = before.n - n;
+        uint8_t c = before.p[i];
+        if (!(c >= 'a' && c <= 'z') && !(c && strchr(" ,:('", c)))
+            return false;
+        for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+            if (calls_is_at(before, i, words[k]))
+                return true;
+    }
+    return false;
+}
+
+/* November 2026, where it is said of now: elsewhere it says which month is meant. */
+static bool
+take_month_now(struct at *a, struct view before)
+{
+    struct at t = *a;
+    return take_month(&t) && take_year_behind(&t) && is_of_now(before) && go_to(a, t);
+}
+
 static bool
 take_words(struct at *a, bool *has_clock)
 {
@@ -407,7 +432,8 @@ calls_time_end(struct view text, size_t start, bool *ret_has_clock)
                        ? take_iso(&a, &has_clock) || take_compact(&a, &has_clock) ||
                              take_slashed(&a, &has_clock) ||
                              take_day_month(&a, &has_clock)
-                       : take_words(&a, &has_clock);
+                       : take_words(&a, &has_clock) ||
+                             take_month_now(&a, calls_part(text, 0, start));
     if (!is_time)
         return 0;
     *ret_has_clock = has_clock;

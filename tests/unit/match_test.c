@@ -346,6 +346,85 @@ a_number_may_be_a_moment(void **state)
                   "[1763520,17635200001,-1763520000,1.5e3,1763520000e1,0]");
 }
 
+static void
+the_month_in_which_we_are_goes(void **state)
+{
+    (void)state;
+    static const struct pair same[] = {
+        { "The current month is November 2026.", "The current month is January 2027." },
+        { "Today's date is Nov 2026", "Today's date is Jan 2027" },
+        { "current date (November, 2026)", "current date (March, 2027)" },
+    };
+    static const struct pair other[] = {
+        { "by November 2026", "by December 2026" },
+        { "the current month is November 2026 5",
+          "the current month is November 2026 6" },
+        { "What was current then? The report of November 2026",
+          "What was current then? The report of December 2026" },
+    };
+    ASSERT_SAME_TEXTS(same);
+    ASSERT_OTHER_TEXTS(other);
+}
+
+static void
+how_long_something_took_goes(void **state)
+{
+    (void)state;
+    static const struct pair same[] = {
+        { "3 passed in 0.12s", "3 passed in 11.05s" },
+        { "real\t0m0.003s", "real\t1m12.345s" },
+        { "ok pkg 0.003s (cached 1.20 ms)", "ok pkg 0.517s (cached 0.04 ms)" },
+        { "it adds (5 ms)", "it adds (17 ms)" },
+        { "it adds (5ms)", "it adds (17ms)" },
+        { "Ran 3 tests in 0.002 seconds", "Ran 3 tests in 0.0127 seconds" },
+        { "12.50\xc2\xb5s", "9.75\xc2\xb5s" },
+    };
+    static const struct pair other[] = {
+        { "it took 12.5 s", "it took 12.6 s" },
+        { "a timeout of 500 ms", "a timeout of 200 ms" },
+        { "sleep 30s", "sleep 60s" },
+        { "(5 msg)", "(6 msg)" },
+        { "(5 ms and more)", "(6 ms and more)" },
+        { "costs 1.25", "costs 1.35" },
+        { "1.25 sheep", "1.35 sheep" },
+        { "v1.2.30 s", "v1.2.31 s" },
+        { "3 passed in 0.12s", "4 passed in 0.12s" },
+    };
+    ASSERT_SAME_TEXTS(same);
+    ASSERT_OTHER_TEXTS(other);
+}
+
+static void
+commits_that_git_names_in_short_may_be_others(void **state)
+{
+    (void)state;
+    static const struct pair same[] = {
+        { "Recent commits:\n1a2b3c4 begin\n9fceb02 go on",
+          "Recent commits:\n5d6e7f8 begin\n0123456 go on" },
+        { "1a2b3c4 begin", "5d6e7f8a9 begin" },
+        { "x\\n1a2b3c4 begin", "x\\n5d6e7f8 begin" },
+        { "x\n* 1a2b3c4 a\n| * 2b3c4d5 b", "x\n* 5d6e7f8 a\n| * 6e7f8a9 b" },
+        { "x\n[main 1a2b3c4] begin", "x\n[main 5d6e7f8] begin" },
+        { "x\n[a/b (root-commit) 1a2b3c4] begin",
+          "x\n[a/b (root-commit) 5d6e7f8] begin" },
+        { "HEAD is now at 1a2b3c4 begin", "HEAD is now at 5d6e7f8 begin" },
+        { "Updating 1a2b3c4..2b3c4d5", "Updating 5d6e7f8..6e7f8a9" },
+        { "   1a2b3c4..2b3c4d5  main -> main", "   5d6e7f8..6e7f8a9  main -> main" },
+    };
+    static const struct pair other[] = {
+        { "x\n1a2b3c4 begin\n1a2b3c4 end", "x\n1a2b3c4 begin\n5d6e7f8 end" },
+        { "x\n1a2b3c4 begin", "x\n1a2b3c4 end" },
+        { "colour 1a2b3c4", "colour 5d6e7f8" },
+        { "x\n1a2b3 begin", "x\n5d6e7 begin" },
+        { "x\nindex 1a2b3c4..2b3c4d5 100644", "x\nindex 5d6e7f8..6e7f8a9 100644" },
+        { "a[1a2b3c4]", "a[5d6e7f8]" },
+        { "see [it 1a2b3c4]", "see [it 5d6e7f8]" },
+        { "x\n1A2B3C4 begin", "x\n5D6E7F8 begin" },
+    };
+    ASSERT_SAME(same);
+    ASSERT_OTHER(other);
+}
+
 /* -- folders, masks, the bill -- */
 
 static void
@@ -615,6 +694,15 @@ put_mixture(uint32_t *rng, struct buf *out)
                                           "/tmp/tmpab12cd3_",
                                           "/tmp/x-ab_cdefg",
                                           "_wq1d4kx",
+                                          "\n1a2b3c4 ",
+                                          "\n[",
+                                          "..",
+                                          "* ",
+                                          "0.12s",
+                                          "(5",
+                                          "0m",
+                                          " ms)",
+                                          "current ",
                                           "kqzvbnxw",
                                           "/pytest-of-me/pytest-",
                                           "x1y2z3",
@@ -736,6 +824,11 @@ a_large_body_is_done_in_time(void **state)
         "{\\\"id\\\":",
         "12345.",
         "\\\\n",
+        "\\n1a2b3c4 ",
+        "[1a2b3c4 ",
+        "1a2b3c4..",
+        "0m0.0",
+        "November 2026 ",
     };
     for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
         AUTO(buf) body = { .ceiling = SIZE_MAX };
@@ -819,6 +912,9 @@ main(void)
         cmocka_unit_test(moments_are_the_same),
         cmocka_unit_test(what_only_looks_like_a_moment_stays),
         cmocka_unit_test(a_number_may_be_a_moment),
+        cmocka_unit_test(the_month_in_which_we_are_goes),
+        cmocka_unit_test(how_long_something_took_goes),
+        cmocka_unit_test(commits_that_git_names_in_short_may_be_others),
         cmocka_unit_test(random_names_of_temporary_folders_are_the_same),
         cmocka_unit_test(masks_of_secrets_are_the_same),
         cmocka_unit_test(what_is_told_for_the_bill_goes),
