@@ -5,8 +5,9 @@
  * Requests are compared by method, path and body; what differs from run to run though the
  * same is asked is left out of account: headers, cache markers (cache_control), who asks
  * (metadata, user, prompt_cache_key and their like), ids of messages and calls, UUIDs,
- * moments of time and dates, temporary folders' random names, the order of an object's
- * members, secrets' masks. Pure.
+ * moments of time and dates, how long something took, commits' names, temporary folders'
+ * random names, ports of this machine, the order of an object's members, secrets' masks.
+ * Pure.
  */
 #ifndef CALLS_MATCH_H
 #define CALLS_MATCH_H

@@ -118,6 +118,13 @@ size_t calls_span_end(struct view text, size_t start);
  * Nothing alphanumeric may stand before it. */
 size_t calls_commit_end(struct view text, size_t start);
 
+/* -- this machine: match_local.c -- */
+
+/* Is this run of digits a port of its own that the system has chosen? */
+bool calls_is_local_port(struct view text, size_t start, size_t end);
+/* Is this run the secret part of a base URL of ours? */
+bool calls_is_segment(struct view text, size_t start, size_t end);
+
 /* -- temporary folders: match_tmp.c -- */
 
 /* What is random in the names of those in the text is learned. */

@@ -199,6 +199,8 @@ static size_t
 random_end(const struct text *t, const struct run *r)
 {
     size_t n = r->end - r->start;
+    if (calls_is_segment(t->in, r->start, r->end))
+        return r->end;
     if (n == 8 && !(r->has & BEYOND) && r->behind == '-')
         return calls_uuid_end(t->in, r->start);
     if (n >= HASH_DIGITS && !(r->has & BEYOND) && r->has & DIGIT && r->has != DIGIT)
@@ -251,6 +253,8 @@ find_moment(const struct text *t, const struct run *r)
         return (struct found){ r->start, end, CALLS_SPAN };
     if (may_be_date(r))
         end = calls_time_end(t->in, r->start, &has_clock);
+    if (!end && r->has == DIGIT && calls_is_local_port(t->in, r->start, r->end))
+        return (struct found){ r->start, r->end, "<port>" };
     if (!end && r->has == DIGIT && is_of_tmp(t, r))
         return (struct found){ r->start, r->end, "<pid>" };
     if (!end && r->has == DIGIT && !is_fraction(t, r))

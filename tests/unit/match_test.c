@@ -425,6 +425,27 @@ commits_that_git_names_in_short_may_be_others(void **state)
     ASSERT_OTHER(other);
 }
 
+static void
+what_serves_on_this_machine_may_be_elsewhere(void **state)
+{
+    (void)state;
+    static const struct pair same[] = {
+        { "at http://127.0.0.1:43211/x", "at http://127.0.0.1:35017/x" },
+        { "at localhost:43211", "at localhost:35017" },
+        { "URL=http://127.0.0.1:43211/abcdefghijklmnopqrstuvwxyz234567a/v1",
+          "URL=http://127.0.0.1:35017/zyxwvutsrqponmlkjihgfedcba765432b/v1" },
+    };
+    static const struct pair other[] = {
+        { "at http://127.0.0.1:8080/x", "at http://127.0.0.1:8081/x" },
+        { "at http://127.0.0.1:31999/x", "at http://127.0.0.1:32001/x" },
+        { "at http://10.0.0.1:43211/x", "at http://10.0.0.1:35017/x" },
+        { "at x:43211", "at x:35017" },
+        { "/abcdefghijklmnopqrstuvwxyz234567a", "/zyxwvutsrqponmlkjihgfedcba765432b" },
+    };
+    ASSERT_SAME_TEXTS(same);
+    ASSERT_OTHER_TEXTS(other);
+}
+
 /* -- folders, masks, the bill -- */
 
 static void
@@ -703,6 +724,8 @@ put_mixture(uint32_t *rng, struct buf *out)
                                           "0m",
                                           " ms)",
                                           "current ",
+                                          "localhost:",
+                                          "abcdefghijklmnopqrstuvwxyz234567a",
                                           "kqzvbnxw",
                                           "/pytest-of-me/pytest-",
                                           "x1y2z3",
@@ -915,6 +938,7 @@ main(void)
         cmocka_unit_test(the_month_in_which_we_are_goes),
         cmocka_unit_test(how_long_something_took_goes),
         cmocka_unit_test(commits_that_git_names_in_short_may_be_others),
+        cmocka_unit_test(what_serves_on_this_machine_may_be_elsewhere),
         cmocka_unit_test(random_names_of_temporary_folders_are_the_same),
         cmocka_unit_test(masks_of_secrets_are_the_same),
         cmocka_unit_test(what_is_told_for_the_bill_goes),
