@@ -105,6 +105,17 @@ def a_conversation_with_tools_comes_back_byte_for_byte_at_either_pace():
                 assert [r.framing for r in now.replies] == ["chunked"] * 4, (timing, kind)
 
 
+@test
+def another_run_that_does_the_same_gets_the_same():
+    first = talk()
+    with cassette(HOME) as proxy:
+        for seed in range(2, 6):
+            for was, (kind, variable) in zip(first, STYLES):
+                now = converse(proxy, kind, variable, seed)
+                assert now.requests != was.requests
+                assert [r.body for r in now.replies] == [r.body for r in was.replies], (seed, kind)
+
+
 def shuffled(value, r):
     """The same JSON with its members in another order."""
     if isinstance(value, dict):
@@ -517,6 +528,31 @@ def the_original_pace_is_no_faster_than_it_was():
             assert time.monotonic() - start >= 0.3
 
 
+@test
+def a_fast_one_waits_for_nothing_and_a_slow_one_can_be_left():
+    first = talk()[0]
+
+    def later(line):
+        minutes = 10 * 60 * 10**9 if line["type"] in ("event", "end") and line.get("event") != 0 else 0
+        line["ts_ns"] = str(int(line["ts_ns"]) + minutes)
+        if "duration_ns" in line:
+            line["duration_ns"] += minutes
+        return line
+    with Ahr(AHR) as a:
+        recorded(a, api, lambda proxy: converse(proxy, *STYLES[0], 1))
+        edit_wire(a, later)
+        with cassette(a) as proxy:
+            assert [r.body for r in converse(proxy, *STYLES[0], 2).replies] == [r.body for r in first.replies]
+        with cassette(a, timing="original") as proxy, proxy.client() as stays:
+            for c in (stays, proxy.client()):
+                c.send(proxy.request(MESSAGES, json.dumps(first.requests[0]).encode()))
+                assert c.head()[0] == 200 and b"message_start" in c.until(b"\n\n")
+            c.sock.close()
+            assert missed(proxy.post(MESSAGES, asked("others are answered meanwhile")))
+            proxy.end()  # while one waits
+            assert not stays.rest().endswith(b"0\r\n\r\n")
+
+
 @test_meanwhile
 def a_reply_that_its_client_has_left_waits_for_that_again():
     events = message("He will not hear this to its end.")
@@ -642,6 +678,16 @@ def what_a_session_with_wire_has_recorded_is_a_cassette_too():
                     assert got.body == b"".join(message(f"To {text}")), (command, got.body)
                 missed(proxy.post(MESSAGES, asked("third")))
             assert len(up.requests) == 2
+
+
+@test
+def an_archived_session_is_a_cassette_as_it_lies():
+    with Ahr(AHR) as a:
+        first = recorded(a, api, lambda proxy: converse(proxy, *STYLES[0], 1))
+        a.ok("archive", "talk")
+        assert not list(a.dir.glob("home/.local/share/ahr/sessions/*/session.wire.jsonl"))
+        with cassette(a) as proxy:
+            assert [r.body for r in converse(proxy, *STYLES[0], 2).replies] == [r.body for r in first.replies]
 
 
 def drops(kind, call):
@@ -783,6 +829,26 @@ def a_secret_that_is_masked_in_the_recording_is_no_difference():
 
 
 # -- what it does not do --
+
+@test
+def it_asks_nobody_and_records_nothing():
+    first = talk()
+    root = HOME.dir / "home/.local/share/ahr"
+
+    def all_files():
+        return {str(p): p.stat().st_size for p in root.rglob("*")}
+    before = all_files()
+    with Upstream(api) as up:
+        env = {"ANTHROPIC_BASE_URL": up.url, "OPENAI_BASE_URL": up.url, "HTTP_PROXY": up.url, "ALL_PROXY": up.url}
+        with cassette(HOME, env=env) as proxy:
+            for was, (kind, variable) in zip(first, STYLES):
+                assert [r.body for r in converse(proxy, kind, variable, 2).replies] == [r.body for r in was.replies]
+            missed(proxy.post(MESSAGES, asked("nobody has asked that")))
+            assert all_files() == before
+            proxy.end()
+        assert all_files() == before
+        assert up.connections == 0
+
 
 @test
 def it_ends_by_a_signal():

@@ -194,6 +194,7 @@ class Run:
             f"{r.randrange(10)}" + r.choice(string.ascii_letters)
         self.commit = f"{r.getrandbits(156):039x}a"
         self.date = f"2026-{r.randrange(1, 13):02}-{r.randrange(1, 28):02}"
+        self.port, self.took = r.randrange(33000, 60000), r.uniform(0.01, 9)
         self.clock = f"{r.randrange(10, 24)}:{r.randrange(10, 60)}:{r.randrange(10, 60)}"
         self.month = r.choice(["Mar", "Jun", "Nov"])
         self.user = f"user_{r.getrandbits(256):064x}_account_{self.uuid}_session_{uuid.UUID(int=r.getrandbits(128))}"
@@ -211,7 +212,8 @@ class Run:
         if name == "edit":
             return f"{self.tmp}/notes.txt has been updated."
         if told["command"] == "make test":
-            return f"commit {self.commit}\nlog in {self.tmp}/log\n3 passed at {self.date}T{self.clock}Z\n"
+            return (f"[main {self.commit[:7]}] mend\ncommit {self.commit}\nlog in {self.tmp}/log\n"
+                    f"at {self.date}T{self.clock}Z on http://127.0.0.1:{self.port}/: 3 passed in {self.took:.2f}s\n")
         return f"-rw-r--r-- 1 u u 10 {self.month} 19 {self.clock[:5]} notes.txt\n{self.date} {self.clock} +0000\n"
 
 
