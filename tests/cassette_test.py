@@ -219,7 +219,7 @@ CHANGES = [
     (1, set_at("stream", False), "stream: recorded true, asked false", ""),
     (1, set_at("temperature", 0.5), "temperature: recorded missing, asked 0.5", ""),
     (2, no_thinking, 'thinking: recorded {"budget_tokens":50,"type":"enabled"}, asked missing', ""),
-    (0, another_tool, 'tools[1].description: recorded "Changes a file.", asked "Finds."', ""),
+    (0, another_tool, 'tools[1].name: recorded "edit", asked "search"', ""),
 ]
 
 

@@ -4,7 +4,8 @@
  *
  * Both normal forms are gone through side by side: what is the same in them is passed
  * over, and the walk ends with the first thing that is not. Since members stand in order,
- * one that is missing is found by its key.
+ * one that is missing is found by its key. Two objects of another kind are told apart by
+ * that, and not by what else they have.
  */
 #include "base/json_in.h"
 #include "calls/match.h"
@@ -15,6 +16,7 @@ enum {
     KEY_BYTES = 64,
     PATH_BYTES = 240,
     PATH_HEAD_BYTES = 80, /* of a longer one */
+    KINDS_DEPTH = 16,     /* deeper objects are looked at member by member alone */
 };
 
 /* A value of the normal form, from its beginning. Nothing: there is none. */
@@ -22,7 +24,7 @@ static void
 put_value(struct view json, struct buf *out)
 {
     if (json.n)
-        calls_show_around(json, 0, false, out);
+        calls_show_around(json, 0, json.n, false, out);
     else
         buf_puts(out, "missing");
 }
@@ -46,14 +48,30 @@ first_difference(struct view a, struct view b)
     return i;
 }
 
+/* Bytes that both end with, behind `at`. */
+static size_t
+same_at_end(struct view a, struct view b, size_t at)
+{
+    size_t n = (a.n < b.n ? a.n : b.n) - at, i = 0;
+    while (i < n && a.p[a.n - 1 - i] == b.p[b.n - 1 - i])
+        i++;
+    return i;
+}
+
 static void
 put_both(struct view a, struct view b, bool is_string, struct buf *out)
 {
-    size_t at = first_difference(a, b);
+    size_t at = first_difference(a, b), same = same_at_end(a, b, at);
     buf_puts(out, "recorded ");
-    calls_show_around(a, at, is_string, out);
+    calls_show_around(a, at, a.n - same, is_string, out);
     buf_puts(out, ", asked ");
-    calls_show_around(b, at, is_string, out);
+    calls_show_around(b, at, b.n - same, is_string, out);
+}
+
+static bool
+is_same(struct view a, struct view b)
+{
+    return a.n == b.n && (!a.n || !memcmp(a.p, b.p, a.n));
 }
 
 /* -- where -- */
@@ -106,6 +124,7 @@ put_path(const struct buf *path, struct buf *out)
 
 struct pair {
     struct json_in a, b; /* recorded, asked */
+    unsigned depth;
     struct buf path;
     struct buf text_a, text_b;
     struct buf *out;
@@ -143,12 +162,44 @@ tell_values(struct pair *p, struct view a, struct view b)
     return true;
 }
 
+/* The member of an object whose bracket was taken. Nothing: it has none. */
+static struct view
+find_member(struct json_in in, const char *name)
+{
+    bool is_first = true;
+    for (struct view key; take_key(&in, &is_first, &key);) {
+        if (turn_is(key, name))
+            return take_value(&in);
+        (void)json_in_skip(&in);
+    }
+    return (struct view){ 0 };
+}
+
+/* Does the kind of thing differ that they are, or what they are called? */
+static bool
+differ_kinds(struct pair *p)
+{
+    static const char *const names[] = { "role", "type", "name" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct view a = find_member(p->a, names[i]), b = find_member(p->b, names[i]);
+        if (!a.n || !b.n || *a.p != '"' || *b.p != '"' || is_same(a, b))
+            continue;
+        put_key((struct view){ (const uint8_t *)names[i], strlen(names[i]) }, &p->path);
+        p->a.p = a.p;
+        p->b.p = b.p;
+        return differ(p);
+    }
+    return false;
+}
+
 static bool
 differ_objects(struct pair *p)
 {
     bool is_first_a = true, is_first_b = true;
     struct view a = { 0 }, b = { 0 };
     size_t n = p->path.n;
+    if (p->depth < KINDS_DEPTH && differ_kinds(p))
+        return true;
     for (;;) {
         bool has_a = take_key(&p->a, &is_first_a, &a);
         bool has_b = take_key(&p->b, &is_first_b, &b);
@@ -221,7 +272,7 @@ static bool
 differ_leaves(struct pair *p)
 {
     struct view a = take_value(&p->a), b = take_value(&p->b);
-    if (a.n == b.n && !memcmp(a.p, b.p, a.n))
+    if (is_same(a, b))
         return false;
     bool is_string_a = *a.p == '"', is_string_b = *b.p == '"';
     if (is_string_a != is_string_b)
@@ -253,7 +304,10 @@ differ(struct pair *p)
         return differ_leaves(p);
     p->a.p++;
     p->b.p++;
-    return a == '{' ? differ_objects(p) : differ_arrays(p);
+    p->depth++;
+    bool is_told = a == '{' ? differ_objects(p) : differ_arrays(p);
+    p->depth--;
+    return is_told;
 }
 
 static bool
@@ -287,7 +341,7 @@ put_body(struct view body, bool is_json, struct buf *out)
     if (is_json || !body.n)
         put_value(body, out);
     else
-        calls_show_around(body, 0, true, out);
+        calls_show_around(body, 0, body.n, true, out);
 }
 
 static void
@@ -316,12 +370,6 @@ take_part(struct view *rest, char end)
     struct view v = { rest->p, n };
     *rest = (struct view){ rest->p + n + more, rest->n - n - more };
     return v;
-}
-
-static bool
-is_same(struct view a, struct view b)
-{
-    return a.n == b.n && (!a.n || !memcmp(a.p, b.p, a.n));
 }
 
 static void

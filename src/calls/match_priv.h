@@ -180,8 +180,9 @@ int calls_json_compare_keys(struct view a, struct view b);
  * it came. */
 size_t calls_show(struct view v, size_t start, bool is_string, size_t most,
                   struct buf *out);
-/* Appends some 200 bytes around a place in the value, with "…" where more of it is; a
- * string in quotes. */
-void calls_show_around(struct view v, size_t at, bool is_string, struct buf *out);
+/* Appends some 200 bytes of the value, around what differs (from `at` to `end`), with "…"
+ * where more of it is; a string in quotes. */
+void calls_show_around(struct view v, size_t at, size_t end, bool is_string,
+                       struct buf *out);
 
 #endif

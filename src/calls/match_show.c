@@ -4,8 +4,9 @@
 #include "calls/match_priv.h"
 
 enum {
-    BEFORE_BYTES = 70, /* of a value, before the place where it differs */
-    BEHIND_BYTES = 120,
+    BEFORE_BYTES = 70,  /* of a value, before the place where it differs */
+    BEHIND_BYTES = 120, /* from there on … */
+    AFTER_BYTES = 30,   /* … and where it is the same again */
 };
 
 /* What turns text around or cannot be seen. */
@@ -76,13 +77,24 @@ shown_from(struct view v, size_t at, bool is_string)
     return at;
 }
 
+/* Where what follows upon `end` is cut: at a character's end. */
+static size_t
+shown_to(struct view v, size_t end)
+{
+    size_t stop = end < v.n && v.n - end > AFTER_BYTES ? end + AFTER_BYTES : v.n;
+    while (stop < v.n && (v.p[stop] & 0xc0) == 0x80)
+        stop++;
+    return stop;
+}
+
 void
-calls_show_around(struct view v, size_t at, bool is_string, struct buf *out)
+calls_show_around(struct view v, size_t at, size_t end, bool is_string, struct buf *out)
 {
     size_t start = shown_from(v, at, is_string);
+    struct view cut = { v.p, shown_to(v, end) };
     buf_puts(out, is_string ? "\"" : "");
     buf_puts(out, start ? CALLS_CUT_SHORT : "");
-    size_t end = calls_show(v, start, is_string, BEFORE_BYTES + BEHIND_BYTES, out);
+    end = calls_show(cut, start, is_string, BEFORE_BYTES + BEHIND_BYTES, out);
     buf_puts(out, end < v.n ? CALLS_CUT_SHORT : "");
     buf_puts(out, is_string ? "\"" : "");
 }

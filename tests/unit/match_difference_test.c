@@ -269,6 +269,42 @@ members_and_items_that_are_missing_are_told(void **state)
 }
 
 static void
+things_of_another_kind_are_told_by_it(void **state)
+{
+    (void)state;
+    assert_told("{\"m\":[{\"content\":\"a\",\"role\":\"user\"}]}",
+                "{\"m\":[{\"content\":\"b\",\"role\":\"system\"}]}",
+                "m[0].role: recorded \"user\", asked \"system\"");
+    assert_told("{\"c\":[{\"id\":1,\"type\":\"tool_use\"}]}",
+                "{\"c\":[{\"text\":\"x\",\"type\":\"text\"}]}",
+                "c[0].type: recorded \"tool_use\", asked \"text\"");
+    assert_told("{\"t\":[{\"description\":\"a\",\"name\":\"x\"}]}",
+                "{\"t\":[{\"description\":\"b\",\"name\":\"y\"}]}",
+                "t[0].name: recorded \"x\", asked \"y\"");
+    assert_told("{\"a\":1,\"type\":\"x\"}", "{\"a\":2,\"type\":\"x\"}",
+                "a: recorded 1, asked 2");
+    assert_told("{\"a\":1,\"type\":\"x\"}", "{\"a\":2,\"type\":1}",
+                "a: recorded 1, asked 2");
+    assert_told("{\"a\":1,\"type\":\"x\"}", "{\"a\":2}", "a: recorded 1, asked 2");
+}
+
+static void
+where_it_is_the_same_again_little_is_shown(void **state)
+{
+    (void)state;
+    assert_told("\"You mend files. They are many, and all of them are in this folder.\"",
+                "\"You break files. They are many, and all of them are in this folder.\"",
+                "body: recorded \"You mend files. They are many, and all…\", "
+                "asked \"You break files. They are many, and all…\"");
+    assert_told("\"abcabc\"", "\"abc\"", "body: recorded \"abcabc\", asked \"abc\"");
+    /* it is cut behind a character */
+    assert_told("\"1 aaaaaaaaaaaaaaaaaaaaaaaaaaaa\xc3\xa9\xc3\xa9\xc3\xa9\"",
+                "\"2 aaaaaaaaaaaaaaaaaaaaaaaaaaaa\xc3\xa9\xc3\xa9\xc3\xa9\"",
+                "body: recorded \"1 aaaaaaaaaaaaaaaaaaaaaaaaaaaa\xc3\xa9…\", "
+                "asked \"2 aaaaaaaaaaaaaaaaaaaaaaaaaaaa\xc3\xa9…\"");
+}
+
+static void
 method_and_path_come_first(void **state)
 {
     (void)state;
@@ -303,7 +339,8 @@ long_values_are_cut_around_the_place(void **state)
     assert_non_null(strstr(told, "text: recorded \"\xe2\x80\xa6"));
     assert_non_null(strstr(told, "word\\n\xc3\xa9 other word"));
     assert_non_null(strstr(told, "\xe2\x80\xa6\", asked \"\xe2\x80\xa6"));
-    assert_true(line.n > 300 && line.n < 500);
+    assert_non_null(strstr(told, "\", asked \""));
+    assert_true(line.n > 200 && line.n < 300);
 }
 
 static void
@@ -444,6 +481,8 @@ main(void)
         cmocka_unit_test(the_one_change_of_a_document_is_named),
         cmocka_unit_test(a_difference_is_named_with_what_stands_there),
         cmocka_unit_test(members_and_items_that_are_missing_are_told),
+        cmocka_unit_test(things_of_another_kind_are_told_by_it),
+        cmocka_unit_test(where_it_is_the_same_again_little_is_shown),
         cmocka_unit_test(method_and_path_come_first),
         cmocka_unit_test(long_values_are_cut_around_the_place),
         cmocka_unit_test(a_difference_is_one_clean_line),
