@@ -248,7 +248,13 @@ known(struct view v)
 }
 
 int
-calls_match_normal(const struct calls_asked *asked, struct buf *out)
+calls_match_normal(const struct calls_asked *q, struct buf *out)
+{
+    return calls_match_normal_ids(q, out, NULL);
+}
+
+int
+calls_match_normal_ids(const struct calls_asked *asked, struct buf *out, struct buf *told)
 {
     struct calls_asked q = { known(asked->method), known(asked->url),
                              known(asked->body) };
@@ -262,6 +268,8 @@ calls_match_normal(const struct calls_asked *asked, struct buf *out)
     if (!r) {
         put_request(&q, is_json ? &json : NULL, &ids, out);
         r = out->failed;
+        if (!r && told)
+            r = calls_ids_list(&ids, told);
         calls_ids_release(&ids);
     }
     if (is_json)

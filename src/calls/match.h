@@ -24,6 +24,12 @@ struct calls_asked {
  * is linear. An error (no memory, no room in out) leaves out as it was.
  */
 int calls_match_normal(const struct calls_asked *q, struct buf *out);
+/*
+ * The same, and a hash of each value in whose place a number is (uint32_t, in that order)
+ * is appended to `ids`: of two requests that are the same the same ids tell that they are
+ * of the same conversation.
+ */
+int calls_match_normal_ids(const struct calls_asked *q, struct buf *out, struct buf *ids);
 /* How much alike two texts are: bytes that they begin and end alike, of 1000. */
 unsigned calls_match_likeness(struct view a, struct view b);
 /* How near two normal forms are: the likeness of their bodies, and 500 more where method

@@ -99,6 +99,17 @@ calls_ids_put(struct calls_ids *ids, struct view value, struct buf *out)
     buf_puts(out, ">");
 }
 
+int
+calls_ids_list(const struct calls_ids *ids, struct buf *out)
+{
+    uint8_t *p = buf_grow(out, ids->named * sizeof(uint32_t));
+    for (size_t i = 0; p && i <= ids->mask; i++)
+        if (ids->slots[i].number)
+            memcpy(p + (ids->slots[i].number - 1) * sizeof(uint32_t), &ids->slots[i].hash,
+                   sizeof(uint32_t));
+    return p || !ids->named ? 0 : out->failed;
+}
+
 /* -- what looks random -- */
 
 /* How often one kind of character follows upon the other. In words that is rare. */

@@ -80,6 +80,9 @@ bool calls_ids_has(const struct calls_ids *ids, struct view value);
 /* Appends what stands for it; it is learned by that. */
 void calls_ids_put(struct calls_ids *ids, struct view value, struct buf *out);
 
+/* Appends a hash (uint32_t) of each that has a number, in their order. */
+int calls_ids_list(const struct calls_ids *ids, struct buf *out);
+
 /* Does a run of letters and digits look as if it was made at random? Less is enough
  * behind a vendor's prefix, and less still in the name of a temporary folder, where it is
  * random if nobody would say it; of any length where Python puts such a name. */

@@ -26,21 +26,29 @@ has_lost_head(const struct calls_facts *f)
            (f->has_end && f->end == CALLS_OK);
 }
 
+static void
+release_take(struct take *t)
+{
+    calls_outline_release(&t->outline);
+    buf_release(&t->ids);
+}
+
 static int
 add_take(struct cassette *c, struct take *t, const struct calls_asked *q)
 {
     AUTO(buf) buf = { .ceiling = CALLS_ALL_MAX };
-    int r = calls_match_normal(q, &buf);
+    int r = calls_match_normal_ids(q, &buf, &t->ids);
     const struct view normal = { buf.p, buf.n };
     if (!r)
         r = calls_outline_make(normal, &t->outline);
+    if (!r) {
+        t->hash = turn_hash(normal);
+        buf_shrink(&t->ids);
+        r = buf_append(&c->takes, t, sizeof(*t));
+    }
     if (r < 0)
-        return r;
-    t->hash = turn_hash(normal);
-    c->replies += t->has_reply;
-    r = buf_append(&c->takes, t, sizeof(*t));
-    if (r < 0)
-        calls_outline_release(&t->outline);
+        release_take(t);
+    c->replies += !r && t->has_reply;
     return r;
 }
 
@@ -107,7 +115,7 @@ cassette_free(struct cassette *c)
     size_t count;
     struct take *all = cassette_takes(c, &count);
     for (size_t i = 0; i < count; i++)
-        calls_outline_release(&all[i].outline);
+        release_take(&all[i]);
     calls_close(c->calls);
     buf_release(&c->takes);
     free(c);
@@ -142,21 +150,47 @@ is_of(const struct cassette *c, const struct take *t, const char *upstream)
     return name.n == strlen(upstream) && !memcmp(name.p, upstream, name.n);
 }
 
-/* The first that was not played yet; else the last. That of another upstream is better
- * than none, as it may have another name now. */
-static struct take *
-find_take(struct cassette *c, uint64_t hash, const char *upstream)
+/* What is asked now. */
+struct asked {
+    uint64_t hash;
+    const struct buf *ids;
+    const char *upstream;
+};
+
+/* Of two requests that are the same the one of the same conversation: that has more of
+ * its ids, which the client was told by the replies before. */
+static size_t
+count_same(const struct buf *a, const struct buf *b)
 {
-    size_t count;
+    size_t n = (a->n < b->n ? a->n : b->n) / sizeof(uint32_t), count = 0;
+    const uint32_t *x = (const void *)a->p, *y = (const void *)b->p;
+    for (size_t i = 0; i < n; i++)
+        count += x[i] == y[i];
+    return count;
+}
+
+/* How well it fits; of another upstream it is better than none, as that may have another
+ * name now. 0: not at all. */
+static size_t
+fit_of(const struct cassette *c, const struct take *t, const struct asked *q)
+{
+    if (t->hash != q->hash || !t->has_reply)
+        return 0;
+    return 1 + count_same(&t->ids, q->ids) +
+           (is_of(c, t, q->upstream) ? (size_t)CALLS_ALL_MAX : 0);
+}
+
+/* Of those that fit best the first that was not played yet; else the last. */
+static struct take *
+find_take(struct cassette *c, const struct asked *q)
+{
+    size_t count, best = 0;
     struct take *all = cassette_takes(c, &count), *found = NULL;
-    bool has_own = false;
     for (size_t i = 0; i < count; i++) {
-        bool is_own = is_of(c, &all[i], upstream);
-        if (all[i].hash != hash || !all[i].has_reply || (has_own && !is_own))
-            continue;
-        bool is_first = !found || found->was_played || (is_own && !has_own);
-        found = is_first ? &all[i] : found;
-        has_own |= is_own;
+        size_t fit = fit_of(c, &all[i], q);
+        if (fit > best || (fit && fit == best && found->was_played))
+            found = &all[i];
+        best = fit > best ? fit : best;
     }
     return found;
 }
@@ -266,6 +300,7 @@ prepare(struct cassette_play *p, struct cassette *c, const struct cassette_asked
     AUTO(buf) body = { .ceiling = CALLS_ALL_MAX };
     AUTO(buf) url = { 0 };
     AUTO(buf) form = { .ceiling = CALLS_ALL_MAX };
+    AUTO(buf) ids = { 0 };
     mask->redact = c->redact;
     calls_mask_learn_url(mask, asked->url);
     int r = calls_mask_url(mask, asked->url, &url);
@@ -273,11 +308,12 @@ prepare(struct cassette_play *p, struct cassette *c, const struct cassette_asked
         r = mask_body(mask, asked->body, &body);
     const struct calls_asked q = { asked->method, { url.p, url.n }, { body.p, body.n } };
     if (!r)
-        r = calls_match_normal(&q, &form);
+        r = calls_match_normal_ids(&q, &form, &ids);
     if (r < 0)
         return r;
     const struct view normal = { form.p, form.n };
-    struct take *t = find_take(c, turn_hash(normal), asked->upstream);
+    const struct asked key = { turn_hash(normal), &ids, asked->upstream };
+    struct take *t = find_take(c, &key);
     if (!t) {
         tell_miss(c, &q, normal, cassette_play_miss(p));
         return 0;

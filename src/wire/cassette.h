@@ -3,9 +3,9 @@
  * cassette.h -- a recording in the place of the upstreams.
  *
  * A request is answered as the recorded one was that is the same but for what differs
- * from run to run (calls/match.h), of the same upstream if there is such a one. Where the
- * same was asked several times, its answers come in their order, and the last one from
- * then on.
+ * from run to run (calls/match.h): of the same upstream if there is such a one, and of
+ * those the one of the same conversation, known by its ids. Where the same was asked
+ * several times, its answers come in their order, and the last one from then on.
  */
 #ifndef WIRE_CASSETTE_H
 #define WIRE_CASSETTE_H

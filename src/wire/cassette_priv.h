@@ -12,7 +12,8 @@
 
 /* A recorded call. */
 struct take {
-    uint64_t hash; /* of its request's normal form */
+    uint64_t hash;  /* of its request's normal form */
+    struct buf ids; /* in it: calls_match_normal_ids() */
     struct calls_outline outline;
     size_t call;
     bool has_reply; /* else it is only known that it was asked */

@@ -189,6 +189,33 @@ ids_have_numbers_in_the_order_of_the_normal_form(void **state)
                   "\"b\":{\"id\":\"<id1>\"}}");
 }
 
+static size_t
+ids_of(const char *body, uint32_t ret[8])
+{
+    AUTO(buf) out = { 0 };
+    AUTO(buf) ids = { 0 };
+    struct calls_asked q = match_message(body);
+    assert_int_equal(calls_match_normal_ids(&q, &out, &ids), 0);
+    size_t n = ids.n / sizeof(*ret);
+    assert_true(n <= 8);
+    for (size_t i = 0; i < n; i++)
+        memcpy(&ret[i], ids.p + i * sizeof(*ret), sizeof(*ret));
+    return n;
+}
+
+static void
+ids_are_told_in_their_order(void **state)
+{
+    (void)state;
+    uint32_t a[8], b[8];
+    assert_int_equal(ids_of("{\"a\":1}", a), 0);
+    assert_int_equal(ids_of(CALLS(TOOL_1, TOOL_2, TOOL_1, TOOL_2), a), 2);
+    assert_int_equal(ids_of(CALLS(TOOL_1, TOOL_3, TOOL_1, TOOL_3), b), 2);
+    assert_true(a[0] == b[0] && a[1] != b[1] && a[0] != a[1]);
+    assert_int_equal(ids_of(CALLS(TOOL_2, TOOL_1, TOOL_2, TOOL_1), b), 2);
+    assert_true(a[0] == b[1] && a[1] == b[0]);
+}
+
 static void
 members_that_are_ids_are_known_by_their_keys(void **state)
 {
@@ -928,6 +955,7 @@ main(void)
         cmocka_unit_test(what_is_asked_for_matters),
         cmocka_unit_test(ids_may_be_others_as_long_as_they_pair),
         cmocka_unit_test(ids_have_numbers_in_the_order_of_the_normal_form),
+        cmocka_unit_test(ids_are_told_in_their_order),
         cmocka_unit_test(members_that_are_ids_are_known_by_their_keys),
         cmocka_unit_test(an_id_that_somebody_chose_stays),
         cmocka_unit_test(an_id_is_replaced_in_texts_before_and_behind_it),
