@@ -80,6 +80,13 @@ def anthropic_events(turn):
     yield event({"type": "message_stop"}, "message_stop")
 
 
+def anthropic_whole(turn):
+    message, stop = anthropic_message(turn)
+    content = heard_anthropic(b"".join(anthropic_events(turn)))
+    usage = {**message["usage"], "output_tokens": 30 + turn}
+    return {**message, "content": content, "stop_reason": stop, "usage": usage}
+
+
 def chat_events(turn):
     step = SCRIPT[turn]
     base = {"id": made_id("chatcmpl-", f"chat {turn}"), "object": "chat.completion.chunk", "created": 1763500000 + turn,
@@ -101,6 +108,14 @@ def chat_events(turn):
     yield event("[DONE]")
 
 
+def chat_whole(turn):
+    return {"id": made_id("chatcmpl-", f"chat {turn}"), "object": "chat.completion", "created": 1763500000 + turn,
+            "model": "m-2", "system_fingerprint": "fp_44709d6fcb",
+            "choices": [{"index": 0, "message": heard_chat(b"".join(chat_events(turn))), "logprobs": None,
+                         "finish_reason": "tool_calls" if SCRIPT[turn].get("calls") else "stop"}],
+            "usage": {"prompt_tokens": 40 + turn, "completion_tokens": 30 + turn, "total_tokens": 70 + 2 * turn}}
+
+
 def responses_items(turn):
     """The items of a response, whole."""
     step = SCRIPT[turn]
@@ -115,8 +130,12 @@ def responses_items(turn):
                "call_id": made_id("call_", f"response {turn} {n}"), "arguments": json.dumps(told)}
 
 
+def response_id(turn):
+    return made_id("resp_", f"response {turn}")
+
+
 def responses_whole(turn):
-    return {"id": made_id("resp_", f"response {turn}"), "object": "response", "created_at": 1763500000 + turn,
+    return {"id": response_id(turn), "object": "response", "created_at": 1763500000 + turn,
             "status": "completed", "model": "m-3", "output": list(responses_items(turn)), "error": None,
             "parallel_tool_calls": True, "tools": [], "tool_choice": "auto",
             "usage": {"input_tokens": 60 + turn, "input_tokens_details": {"cached_tokens": 10},
@@ -158,7 +177,10 @@ def responses_events(turn):
 
 
 def turn_of(body):
-    """Which turn a request asks for: how often the model has spoken in it."""
+    """Which turn a request asks for: how often the model has spoken in it, or which reply it goes on from."""
+    before = body.get("previous_response_id") or body.get("thread", {}).get("previous_message_id")
+    if before:
+        return next(t + 1 for t in range(len(SCRIPT)) if before in (anthropic_message(t)[0]["id"], response_id(t)))
     if "input" in body:
         spoke = [i.get("role") == "assistant" or i.get("type") in ("function_call", "reasoning") for i in body["input"]]
     else:
@@ -166,16 +188,24 @@ def turn_of(body):
     return sum(now and not before for before, now in zip([False, *spoke], spoke))
 
 
-EVENTS = {"/v1/messages": anthropic_events, "/chat/completions": chat_events, "/responses": responses_events}
+SAYS = {"/v1/messages": (anthropic_events, anthropic_whole), "/chat/completions": (chat_events, chat_whole),
+        "/responses": (responses_events, responses_whole)}
 
 
 async def api(request, reply):
     """An Upstream's handler."""
     path = request.path.partition("?")[0]
-    turn = turn_of(json.loads(request.body))
-    await reply.head(200, [SSE, ("request-id", made_id("req_01", f"{path} {turn}")), ("x-ratelimit-remaining", "7"),
-                           ("cache-control", "no-cache")], chunked=True)
-    for one in EVENTS[path](turn):
+    body = json.loads(request.body)
+    turn = turn_of(body)
+    events, whole = SAYS[path]
+    number = made_id("req_01", f"{path} {turn}")
+    headers = [("request-id", number), ("x-request-id", number), ("x-ratelimit-remaining", "7"),
+               ("cache-control", "no-cache")]
+    if not body.get("stream"):
+        await reply.whole(200, json.dumps(whole(turn)).encode(), headers=headers)
+        return
+    await reply.head(200, [SSE, *headers], chunked=True)
+    for one in events(turn):
         await reply.piece(one)
     await reply.end()
 
