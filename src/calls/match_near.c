@@ -84,6 +84,8 @@ static uint32_t
 hash_of(const uint8_t *p, size_t n)
 {
     uint64_t hash = n;
+    if (!p)
+        return 0;
     for (; n >= 8; p += 8, n -= 8)
         hash = (hash ^ get_le64(p)) * UINT64_C(0x9e3779b97f4a7c15);
     for (; n; p++, n--)
