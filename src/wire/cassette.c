@@ -58,7 +58,8 @@ add_call(struct cassette *c, size_t i, struct buf *told)
     struct calls_whole w;
     const struct calls_facts *f = calls_facts(c->calls, i);
     struct take t = { .call = i, .has_reply = f->status };
-    static const char damaged[] = "lines of it are damaged";
+    const char *damaged = f->has_end ? "lines of it are damaged"
+                                     : "it goes on, or was cut off ('ahr recover')";
     if (!f->status && has_lost_head(f))
         return leave_out(f, damaged, told);
     int r = calls_get(c->calls, i, &w, NULL);
