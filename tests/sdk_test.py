@@ -213,6 +213,12 @@ def what_it_sees_is_what_the_api_says():
     assert seen["abort"] == {"heard": ["message_start", "content_block_start", "content_block_delta"]}, seen["abort"]
 
 
+def ended(call):
+    """How. A client that tries again may be gone before all of the error has come."""
+    end = "ok" if call["end"] == "aborted" and call["status"] in (429, 500, 529) else call["end"]
+    return call["url"], call["status"], end
+
+
 @test
 def each_of_its_calls_is_recorded_as_it_was():
     calls = played("anthropic.mjs").calls
@@ -220,7 +226,7 @@ def each_of_its_calls_is_recorded_as_it_was():
         (429, "ok"), (529, "ok"), (200, "ok"), (400, "ok"), (529, "ok"), (200, "ok"), (200, "error"), (200, "aborted")]]
     others = [(f"/v1/{what}", 200, "ok")
               for what in ("messages/count_tokens", "models?limit=2", "models?limit=2&after_id=m-1")]
-    told = [(c["url"], c["status"], c["end"]) for c in calls]
+    told = [ended(c) for c in calls]
     assert told == messages[:11] + others + messages[11:], told
     tools = calls[1:5]
     assert [(c["usage"]["input_tokens"], c["usage"]["output_tokens"]) for c in tools] == [
@@ -278,7 +284,7 @@ def each_of_that_ones_calls_is_recorded_as_it_was():
     chat = [("/chat/completions", status, end) for status, end in [(200, "ok")] * 7 + [
         (429, "ok"), (500, "ok"), (200, "ok"), (400, "ok"), (500, "ok"), (200, "ok"), (200, "aborted")]]
     others = [(path, 200, "ok") for path in ["/responses"] * 10 + ["/models", "/embeddings"]]
-    told = [(c["url"], c["status"], c["end"]) for c in calls]
+    told = [ended(c) for c in calls]
     assert told == chat[:7] + others + chat[7:], told
     items = calls[7:11]
     assert [(c["usage"]["input_tokens"], c["usage"]["output_tokens"]) for c in items] == [
