@@ -159,10 +159,11 @@ read_facts(struct cli_again *a, struct err *err)
     if (a->told.kind && !strcmp(a->told.kind, "import"))
         return refuse_import(a, err);
     if (a->told.kind && !strcmp(a->told.kind, "wire"))
-        return err_set(err, ERR_USAGE,
-                       "session %s was recorded by 'ahr proxy'; there is no command to go "
-                       "on with",
-                       a->found.id);
+        return err_set(
+            err, ERR_USAGE,
+            "session %s was recorded by 'ahr proxy'; there is no command to go "
+            "on with",
+            a->found.id);
     buf_printf(&dir, "%s/sessions/%s", buf_str(&a->home), a->found.id);
     buf_puts(&a->called, a->told.name ? a->told.name : a->found.id);
     int r = library_project_of(buf_str(&dir), meta, &a->project);

@@ -247,8 +247,10 @@ fetches_free(struct fetches *all)
 {
     if (!all)
         return;
-    while (all->first)
-        end_fetch(all->first);
+    for (struct fetch *f = all->first, *next; f; f = next) {
+        next = f->next;
+        end_fetch(f);
+    }
     curl_multi_cleanup(all->multi);
     all->is_closing = true;
     uv_close((uv_handle_t *)&all->timer, on_timer_closed);

@@ -3,6 +3,7 @@
 #include "wire/record.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 
@@ -324,9 +325,11 @@ wire_record_finish(struct wire_record *r, bool has_ended)
     finish_lines(r, &r->turns, &r->turns_lost);
     if (r->opt.entire)
         finish_entire(r, has_ended);
-    if (!r->wire_lost && !r->turns_lost)
+    uint64_t lost = r->wire_lost + r->turns_lost;
+    if (!lost)
         return;
-    buf_printf(&text, "the disk did not take %llu lines of what went over the wire",
-               (unsigned long long)(r->wire_lost + r->turns_lost));
+    buf_printf(&text,
+               "the disk did not take %" PRIu64 " lines of what went over the wire",
+               lost);
     record_say(r, buf_str(&text));
 }

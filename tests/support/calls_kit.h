@@ -10,7 +10,9 @@
 
 #include "calls/read.h"
 
-#define CALLS_KIT_NAME  "x." "wire.jsonl"
+#define CALLS_KIT_NAME \
+    "x."               \
+    "wire.jsonl"
 #define CALLS_KIT_START UINT64_C(1700000000000000000)
 
 enum { CALLS_KIT_LINES = 64 };

@@ -28,7 +28,8 @@ void talk_kit_open(struct talk_kit *k, enum turn_api api);
 void talk_kit_close(struct talk_kit *k);
 /* This request tells just that. */
 void talk_kit_ask(struct talk_kit *k, const char *body, const char *want);
-/* Replies to the latest request: in one piece; lines of JSON, the events of one that breaks off behind them. */
+/* Replies to the latest request: in one piece; lines of JSON, the events of one that
+ * breaks off behind them. */
 void talk_kit_hear(struct talk_kit *k, const char *body);
 void talk_kit_hear_some(struct talk_kit *k, const char *lines);
 
