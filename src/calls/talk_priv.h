@@ -27,7 +27,7 @@ void talk_said_release(struct talk_said *s);
 /* -- talk_known.c -- */
 
 enum {
-    TALK_KNOWN_MAX = 64,      /* requests */
+    TALK_KNOWN_MAX = 1024,    /* requests: as many as may ask at the same time */
     TALK_EVENTS_MAX = 1 << 17 /* of one of them */
 };
 

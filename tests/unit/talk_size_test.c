@@ -113,6 +113,23 @@ memory_is_bounded(void **state)
 }
 
 static void
+a_thousand_conversations_at_a_time_are_each_told_once(void **state)
+{
+    enum { TALKS = 1000, TURNS = 4 };
+    struct calls_talk *t;
+    (void)state;
+    assert_int_equal(calls_talk_new(&t), 0);
+    for (size_t turn = 0; turn < TURNS; turn++)
+        for (size_t i = 0; i < TALKS; i++) {
+            AUTO(buf) body = { 0 };
+            size_t first = 1000 + i * 100, known = turn ? 2 * turn - 1 : 0;
+            put_request(&body, 0, first, 2 * turn + 1);
+            assert_int_equal(ask(t, &body, first + known).n, 2 * turn + 1 - known);
+        }
+    calls_talk_free(t);
+}
+
+static void
 the_latest_of_very_many_replies_are_known(void **state)
 {
     enum { REPLIES = 400000, MOST = 8 << 20 };
@@ -191,6 +208,7 @@ main(void)
         cmocka_unit_test(as_many_messages_as_there_are_are_told),
         cmocka_unit_test(of_too_many_messages_the_first_are_told),
         cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(a_thousand_conversations_at_a_time_are_each_told_once),
         cmocka_unit_test(the_latest_of_very_many_replies_are_known),
         cmocka_unit_test(an_error_of_the_one_who_is_told_ends_it),
         cmocka_unit_test(the_url_tells_the_api),
