@@ -239,15 +239,21 @@ take_number(struct json_in *in, uint64_t *ret)
            num_parse(digits, UINT64_MAX, ret) == 0;
 }
 
+/* Behind its bracket. */
+static bool
+take_place(struct json_in *in, uint64_t *ret_start, uint64_t *ret_n)
+{
+    bool is_first = true;
+    return json_in_each(in, ']', &is_first) && take_number(in, ret_start) &&
+           json_in_each(in, ']', &is_first) && take_number(in, ret_n) &&
+           !json_in_each(in, ']', &is_first) && !in->failed;
+}
+
 static bool
 take_copy(struct json_in *in, struct view base, struct view *ret)
 {
     uint64_t start, n;
-    bool is_first = true;
-    if (!json_in_each(in, ']', &is_first) || !take_number(in, &start) ||
-        !json_in_each(in, ']', &is_first) || !take_number(in, &n) ||
-        json_in_each(in, ']', &is_first) || in->failed || start > base.n ||
-        n > base.n - start)
+    if (!take_place(in, &start, &n) || start > base.n || n > base.n - start)
         return false;
     *ret = (struct view){ n ? base.p + start : NULL, n };
     return true;
@@ -266,6 +272,24 @@ apply_one(struct json_in *in, struct view base, size_t left, struct buf *out)
     if (json_in_peek(in) != '"' || !json_in_str(in, out) || out->n - before > left)
         return out->failed == -ENOMEM ? -ENOMEM : ERR_DAMAGED;
     return out->failed;
+}
+
+size_t
+calls_delta_copied(struct view ops)
+{
+    struct json_in in = { .p = ops.p, .end = ops.p + ops.n };
+    uint64_t start, n, all = 0;
+    bool is_first = true;
+    if (!ops.n || !json_in_take(&in, '['))
+        return 0;
+    while (json_in_each(&in, ']', &is_first)) {
+        bool is_copy = json_in_take(&in, '[');
+        n = 0;
+        if (is_copy ? !take_place(&in, &start, &n) : !json_in_skip(&in))
+            break;
+        all += n;
+    }
+    return (size_t)all;
 }
 
 int

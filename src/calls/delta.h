@@ -15,6 +15,8 @@
 size_t calls_delta_common(struct view a, struct view b);
 /* Appends the ops that make `target` (UTF-8) of `base`. Time is linear in both. */
 int calls_delta_make(struct view base, struct view target, struct buf *out);
+/* How many bytes of the base such ops copy. */
+size_t calls_delta_copied(struct view ops);
 /* Appends what the ops make of the base; ERR_DAMAGED for ops that are none, reach over
  * the base, or make more than `max` bytes. */
 int calls_delta_apply(struct view base, struct view ops, size_t max, struct buf *out);

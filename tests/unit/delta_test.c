@@ -17,7 +17,7 @@
 #include "support/rng.h"
 #include "support/text_view.h"
 
-enum { CALLS_MANY = 300, CHAIN_MOST = 64 };
+enum { CALLS_MANY = 400, CHAIN_MOST = 64 };
 
 static struct view
 view_of(const struct buf *b)
@@ -727,7 +727,7 @@ the_base_that_was_used_stays(void **state)
 {
     (void)state;
     struct story s;
-    story_begin(&s, 8 << 20);
+    story_begin(&s, 32 << 10);
     tell_turn(&s, "k", 1, 8, 500);
     for (uint32_t i = 0; i < 20; i++)
         tell_turn(&s, "k", 100 + i, 2, 500);
@@ -742,6 +742,47 @@ the_base_that_was_used_stays(void **state)
     assert_int_equal(tell_turn(&s, "k", 1, 9, 500), 1);
     /* One that was not used is gone by now. */
     assert_int_equal(tell_turn(&s, "k", 100, 3, 500), 0);
+    story_release(&s);
+}
+
+/* Programs tell their models the same first. */
+static uint64_t
+tell_alike(struct story *s, uint32_t seed, unsigned turns)
+{
+    AUTO(buf) body = { 0 };
+    uint32_t rng = rng_seed(7);
+    buf_puts(&body, "{\"system\":\"");
+    put_text(&body, &rng, 20000);
+    buf_puts(&body, "\",\"rest\":");
+    put_body(&body, seed, turns, 700);
+    return tell(s, "k", view_of(&body));
+}
+
+static void
+hundreds_that_begin_alike_are_each_told_by_their_own(void **state)
+{
+    (void)state;
+    enum { TALKS = 130, TURNS = 3 };
+    struct story s;
+    story_begin(&s, 32 << 20);
+    for (unsigned turn = 0; turn < TURNS; turn++)
+        for (uint32_t i = 0; i < TALKS; i++) {
+            uint64_t base = tell_alike(&s, i, 2 + turn);
+            assert_true(!turn || base == s.calls - TALKS);
+        }
+    story_release(&s);
+}
+
+static void
+a_conversation_that_grows_is_kept_once(void **state)
+{
+    (void)state;
+    struct story s;
+    story_begin(&s, 100000);
+    tell_turn(&s, "k", 1, 10, 1000); /* ten thousand bytes, which stay */
+    for (unsigned turns = 2; turns <= 40; turns++)
+        tell_turn(&s, "k", 2, turns, 1000); /* 800,000 bytes all in all */
+    assert_int_equal(tell_turn(&s, "k", 1, 11, 1000), 1);
     story_release(&s);
 }
 
@@ -831,6 +872,8 @@ main(void)
         cmocka_unit_test(bodies_that_become_others_are_told_whole_now_and_then),
         cmocka_unit_test(what_was_forgotten_is_no_base),
         cmocka_unit_test(the_base_that_was_used_stays),
+        cmocka_unit_test(hundreds_that_begin_alike_are_each_told_by_their_own),
+        cmocka_unit_test(a_conversation_that_grows_is_kept_once),
         cmocka_unit_test(memory_is_bounded_whatever_comes),
         cmocka_unit_test(a_body_too_large_to_be_kept_is_no_base),
         cmocka_unit_test(a_body_that_no_reader_would_make_is_told_whole),
