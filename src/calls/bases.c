@@ -114,10 +114,12 @@ common_marks(const struct buf *a, const struct buf *b)
     return low;
 }
 
+/* Calls are numbered as they come, but their bodies may take their time: a reader goes
+ * back to earlier numbers alone. */
 static bool
-is_of_kind(const struct base *one, struct view kind)
+may_tell(const struct base *one, uint64_t call, struct view kind)
 {
-    return one->call && one->kind.n == kind.n &&
+    return one->call && one->call < call && one->kind.n == kind.n &&
            (!kind.n || !memcmp(one->kind.p, kind.p, kind.n));
 }
 
@@ -135,13 +137,13 @@ common(const struct calls_bases *b, const struct base *one, struct view body,
 
 /* The one that begins most like it; of several the latest. */
 static struct base *
-find(struct calls_bases *b, struct view kind, struct view body)
+find(struct calls_bases *b, uint64_t call, struct view kind, struct view body)
 {
     struct base *best = NULL;
     size_t best_n = ALIKE_MIN;
     for (size_t i = 0; i < b->room; i++) {
         struct base *one = &b->each[i];
-        size_t n = is_of_kind(one, kind) ? common(b, one, body, best_n) : 0;
+        size_t n = may_tell(one, call, kind) ? common(b, one, body, best_n) : 0;
         if (n > best_n || (n == best_n && best && one->used > best->used)) {
             best = one;
             best_n = n;
@@ -281,7 +283,7 @@ calls_bases_tell(struct calls_bases *b, struct calls_line *l, struct view kind,
     int r = put_marks(&b->marks, body);
     if (r < 0)
         return r;
-    struct base *base = find(b, kind, body);
+    struct base *base = find(b, l->call, kind, body);
     if (base)
         r = tell_by(b, base, l, body, ret_ops, &facts);
     if (r < 0)

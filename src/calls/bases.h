@@ -19,9 +19,9 @@ void calls_bases_free(struct calls_bases *b);
 void calls_bases_forget(struct calls_bases *b);
 /*
  * Sets the line's bytes, or its base and ops, which are shorter then, for a body in one
- * piece of the call l->call; and the body is one of the bases itself. A base is of an
- * earlier call, in whatever order they come. `kind` tells apart what need not be compared
- * (upstream and path). ops are in `ret_ops`.
+ * piece of the call l->call; and the body is one of the bases itself. They are of calls
+ * with lower numbers. `kind` tells apart what need not be compared (upstream and path).
+ * ops are in `ret_ops`.
  */
 int calls_bases_tell(struct calls_bases *b, struct calls_line *l, struct view kind,
                      struct view body, struct buf *ret_ops);

@@ -629,6 +629,21 @@ bodies_of_another_kind_are_not_looked_at(void **state)
 }
 
 static void
+a_body_that_came_late_is_told_by_no_later_call(void **state)
+{
+    (void)state;
+    struct story s;
+    story_begin(&s, 8 << 20);
+    s.calls = 8;
+    assert_int_equal(tell_turn(&s, "k", 1, 5, 500), 0);
+    s.calls = 6;
+    assert_int_equal(tell_turn(&s, "k", 1, 6, 500), 0); /* 7, and not by 9 */
+    s.calls = 10;
+    assert_int_equal(tell_turn(&s, "k", 1, 7, 500), 7);
+    story_release(&s);
+}
+
+static void
 the_same_once_more_is_told_in_one_op(void **state)
 {
     (void)state;
@@ -865,6 +880,7 @@ main(void)
         cmocka_unit_test(of_several_conversations_each_is_told_by_its_own),
         cmocka_unit_test(of_calls_that_are_told_out_of_order_the_base_is_an_earlier_one),
         cmocka_unit_test(bodies_of_another_kind_are_not_looked_at),
+        cmocka_unit_test(a_body_that_came_late_is_told_by_no_later_call),
         cmocka_unit_test(the_same_once_more_is_told_in_one_op),
         cmocka_unit_test(short_bodies_and_other_bytes_are_told_whole),
         cmocka_unit_test(a_long_conversation_takes_a_fraction_of_its_bodies),
