@@ -16,7 +16,7 @@
 #include "wire/unpack.h"
 
 enum {
-    RECORD_ASKED = 64,
+    RECORD_ASKED = 1024,     /* as many as may ask at the same time */
     RECORD_PIECE = 64 << 10, /* of a body that is written piece by piece */
 };
 
