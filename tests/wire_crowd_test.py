@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""wire_crowd_test.py -- a crowd of agents at one `ahr proxy`: nothing is lost or mixed, and memory stays flat.
+
+usage: wire_crowd_test.py AHR CROWD_UPSTREAM CROWD_CLIENTS [--sanitized]
+
+What 200 agents do in 30 minutes, as the long form has it: an agent's turn takes some 30 seconds, of which 12 are a
+model's that says 50 events a second, and the others its thinking before them and tools behind them. That is 60
+calls of 600 events for each: 12,000 calls, to which come some that are asked again, and 7,000,000 events. The
+conversation is resent with each call, up to some 500 kB. All of it goes through as fast as the machine can.
+
+Both sides make each byte from a seed: the clients hold what they get against it, the upstream what it is asked,
+and support/crowd.py, which has made all of it once more, what was recorded.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support.ahr import Ahr
+from support.crowd import DROPPED, PLAIN, REFUSED, Record, Script, Turns
+from support.processes import wait_for
+from support.proxy import Proxy
+from support.tap import run, test
+
+AHR, UPSTREAM, CLIENTS = sys.argv[1], *(str(Path(arg).resolve()) for arg in sys.argv[2:4])
+IS_LONG, IS_SANITIZED = bool(os.environ.get("AHR_TEST_LONG")), "--sanitized" in sys.argv
+SEED = int(os.environ.get("AHR_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 30)
+
+# streams, calls of each, events of a call, bytes a user says, turns of a talk (the last three on the average or at most)
+STREAMS, CALLS, EVENTS, SPOKEN, TURNS = (
+    (100, 8, 60, 2000, 5) if IS_SANITIZED else (200, 60, 600, 4000, 18) if IS_LONG else (200, 10, 100, 2000, 5))
+
+
+class Crowd:
+    """The upstream, a proxy in front of it, and what the clients have seen; use as a context manager."""
+
+    def __init__(self, a, *options):
+        self.a, self.options = a, options
+        self.words = [str(n) for n in (SEED, EVENTS, SPOKEN, TURNS)]
+        self.script = Script(SEED, EVENTS, SPOKEN, TURNS)
+
+    def __enter__(self):
+        self.upstream = subprocess.Popen([UPSTREAM, *self.words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        port = int(self.upstream.stdout.readline())
+        self.proxy = Proxy(self.a, f"http://127.0.0.1:{port}", *self.options).start()
+        return self
+
+    def __exit__(self, *_):
+        self.proxy.__exit__()
+        self.end_upstream()
+
+    def end_upstream(self):
+        """What it found wrong with the requests."""
+        if not self.upstream.stdin.closed:
+            self.upstream.stdin.close()
+            self.wrong = self.upstream.stdout.read().decode()
+            self.upstream.stdout.close()
+            assert self.upstream.wait(60) == bool(self.wrong), self.wrong
+        return self.wrong
+
+    def files(self):
+        return len(os.listdir(f"/proc/{self.proxy.process.pid}/fd"))
+
+    def come(self):
+        """All of them come, ask, and go."""
+        where, base = self.proxy.base()
+        begin = time.monotonic()
+        done = subprocess.run([CLIENTS, *self.words, where.rpartition(":")[2], base, str(STREAMS), str(CALLS),
+                               str(self.proxy.process.pid)], capture_output=True, check=False)
+        self.seconds = time.monotonic() - begin
+        lines = done.stdout.decode().splitlines()
+        assert done.returncode == 0, (done.returncode, [line for line in lines if line.startswith("wrong")][:10],
+                                      done.stderr.decode())
+        told = [line.split() for line in lines]
+        self.memory = [tuple(map(int, words[1:])) for words in told if words[0] == "rss"]
+        self.seen = {tuple(map(int, words[1:5])): tuple(map(int, words[6:])) for words in told if words[0] == "call"}
+
+
+def is_flat(memory):
+    """Behind a warm-up, in which the bases and tables that have a ceiling fill, the last third of the calls takes no
+    more than the first did: 10 % more at most, or 8 MiB, which is what an allocator keeps of many sizes."""
+    kb = [kb for _, kb, _ in memory[len(memory) // 4:-1]]
+    third = len(kb) // 3
+    first, last = max(kb[:third]), max(kb[-third:])
+    print(f"# memory: {first >> 10} MiB in the first third, {last >> 10} MiB in the last")
+    if not IS_SANITIZED:  # which keeps what was freed
+        assert last <= max(first * 1.1, first + (8 << 10)), kb
+
+
+@test
+def nothing_of_a_crowd_is_lost_or_mixed_and_memory_stays_flat():
+    print(f"# AHR_TEST_SEED={SEED}", flush=True)
+    with Ahr(AHR) as a, Crowd(a) as crowd:
+        crowd.proxy.post("/v1/models", b"{}")
+        files = crowd.files()
+        crowd.come()
+        wrong = crowd.end_upstream()
+        assert not wrong, wrong[:2000]
+        is_flat(crowd.memory)
+        # what was kept for the next call goes with the upstream
+        wait_for(lambda: crowd.proxy.post("/v1/models", b"{}").status == 502 and crowd.files() <= files,
+                 lambda: f"{crowd.files()} files are open, at first {files}")
+        said = crowd.proxy.end()
+        assert "disk" not in said, said
+        begin = time.monotonic()
+        folder = crowd.proxy.folder()
+        record = Record(folder / "session.wire.jsonl", crowd.script)
+        record.holds(crowd.seen)
+        record.knows_retries()
+        turns = Turns(folder / "session.turns.jsonl", record)
+        is_told(a, crowd, record, turns)
+        size = sum(pieces[1] for pieces in crowd.seen.values())
+        print(f"# {STREAMS} streams, {len(record.calls)} calls, {record.events} events, {size >> 20} MiB of replies in "
+              f"{crowd.seconds:.1f} s; read in {time.monotonic() - begin:.1f} s")
+
+
+def is_told(a, crowd, record, turns):
+    """The commands say the same as the files."""
+    rows = json.loads(a.ok("wire", "--json", "talk"))
+    assert len(rows) == len(record.by_number)
+    for row in rows:
+        kept = record.by_number[row["call"]]
+        if kept:
+            usage = {n: v for n, v in (row["usage"] or {}).items() if v is not None}
+            assert usage == kept.end.get("usage", {}), (row, kept.end)
+            assert (row["status"], row["end"]) == (kept.status, kept.end["status"]), (row, kept.end)
+    shown = json.loads(a.ok("show", "--json", "talk"))
+    usage = {n: v for n, v in shown["usage"].items() if n != "calls"}
+    assert usage == turns.usage() and shown["usage"]["calls"] == len(turns.used), (shown, turns.usage())
+    for call in random.Random(SEED).sample(sorted(record.calls), 8):
+        kept = record.calls[call]
+        done = a.run("wire", "--json", "--call", kept.number, "talk")
+        assert done.returncode == 0, (call, kept.__dict__, done.stderr)
+        told = json.loads(done.stdout)
+        if kept.has_whole_request:
+            assert told["request"].encode() == crowd.script.ask(call) and told["request_is_whole"], call
+        if kept.plan.way in (PLAIN, REFUSED):
+            assert told["reply"] == crowd.script.whole(call), call
+        elif kept.plan.way != DROPPED and not kept.is_torn:
+            make = crowd.script.event_maker(call)
+            assert [e["text"] for e in told.get("reply_events", [])] == [make(n) for n in range(kept.events)], call
+
+
+if __name__ == "__main__":
+    run()
