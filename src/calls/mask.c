@@ -9,6 +9,7 @@
 #include "base/le.h"
 #include "base/parts.h"
 #include "redact/json.h"
+#include "redact/json_pieces.h"
 
 enum {
     SAID_MIN = 8, /* bytes; a shorter one would mask ordinary words */
@@ -321,21 +322,22 @@ calls_mask_said(const struct calls_mask *m, struct view text, struct buf *out)
 
 /* -- … in a text that comes in pieces -- */
 
-/* How many bytes at its end something may begin with that was learnt. */
+/* How many bytes at its end something may begin with that was learnt, and is no longer
+ * than `max`. */
 static size_t
-begun(const struct calls_mask *m, struct view text)
+begun(const struct calls_mask *m, struct view text, size_t max)
 {
     struct view rest = { m->said.p, m->said.n }, one;
     size_t longest = 0;
     while (parts_take(&rest, &one)) {
-        if (one.n > CALLS_SAID_HOLD)
+        if (one.n > max)
             continue;
         size_t n = one.n - 1 < text.n ? one.n - 1 : text.n;
         while (n > longest && memcmp(text.p + text.n - n, one.p, n) != 0)
             n--;
         longest = n > longest ? n : longest;
     }
-    return longest > CALLS_SAID_SHOWN ? longest : 0;
+    return longest;
 }
 
 static int
@@ -367,7 +369,8 @@ calls_said_feed(const struct calls_mask *m, struct calls_said *s, struct view pi
     int r = buf_append(&s->text, piece.p, piece.n);
     if (r < 0)
         return r;
-    size_t keep = begun(m, (struct view){ s->text.p, s->text.n });
+    size_t keep = begun(m, (struct view){ s->text.p, s->text.n }, CALLS_SAID_HOLD);
+    keep = keep > CALLS_SAID_SHOWN ? keep : 0;
     size_t most = s->text.n - s->shown; /* what was let out is not taken back */
     return let_out(m, s, s->text.n - (keep < most ? keep : most), out);
 }
@@ -395,12 +398,19 @@ calls_said_release(struct calls_said *s)
 
 /* -- whole texts -- */
 
+static size_t
+first_letter(struct view v)
+{
+    size_t i = 0;
+    while (i < v.n && (v.p[i] == ' ' || (v.p[i] >= '\t' && v.p[i] <= '\r')))
+        i++;
+    return i;
+}
+
 static bool
 is_json(struct view body)
 {
-    size_t i = 0;
-    while (i < body.n && (body.p[i] == ' ' || (body.p[i] >= '\t' && body.p[i] <= '\r')))
-        i++;
+    size_t i = first_letter(body);
     return i < body.n && (body.p[i] == '{' || body.p[i] == '[') && json_in_is_one(body);
 }
 
@@ -490,6 +500,41 @@ calls_mask_url(struct calls_mask *m, struct view url, struct buf *out)
 
 /* -- as it comes -- */
 
+/* Is it JSON? Its first letter tells. */
+static int
+look_at_kind(struct calls_mask *m, struct calls_mask_stream *s, struct view bytes)
+{
+    size_t i = s->has_begun ? bytes.n : first_letter(bytes);
+    if (i == bytes.n)
+        return 0;
+    s->has_begun = true;
+    if (bytes.p[i] != '{' && bytes.p[i] != '[')
+        return 0;
+    s->strings = calloc(1, sizeof(*s->strings));
+    if (!s->strings)
+        return -ENOMEM;
+    s->strings->redact = m->redact;
+    return 0;
+}
+
+/* What the scanner has let out. */
+static int
+pass_strings(struct calls_mask_stream *s, bool is_last, struct buf *out)
+{
+    if (!s->strings)
+        return 0;
+    int r = redact_json_pieces_feed(s->strings, (struct view){ s->plain.p, s->plain.n },
+                                    is_last, out);
+    buf_clear(&s->plain);
+    return r;
+}
+
+static struct buf *
+scanned(struct calls_mask_stream *s, struct buf *out)
+{
+    return s->strings ? &s->plain : out;
+}
+
 /* The last bytes may be the beginning of what was said. */
 static int
 pass_on(struct calls_mask *m, struct calls_mask_stream *s, size_t keep, struct buf *out)
@@ -499,11 +544,11 @@ pass_on(struct calls_mask *m, struct calls_mask_stream *s, size_t keep, struct b
     size_t stop = text.n > keep ? text.n - keep : 0;
     put_said(m, &s->covered, text, stop, &said);
     int r = said.failed ? said.failed
-                        : redact_stream_feed(s->redact, said.p, said.n, out);
+                        : redact_stream_feed(s->redact, said.p, said.n, scanned(s, out));
     if (stop && stop < text.n)
         memmove(s->waiting.p, text.p + stop, text.n - stop);
     s->waiting.n = text.n - stop;
-    return r;
+    return r < 0 ? r : pass_strings(s, false, out);
 }
 
 int
@@ -513,11 +558,15 @@ calls_mask_feed(struct calls_mask *m, struct calls_mask_stream *s, struct view b
     int r = s->redact ? 0
                       : redact_stream_new(&s->redact, m->redact,
                                           &(struct redact_options){ .is_whole = true });
+    if (r >= 0)
+        r = look_at_kind(m, s, bytes);
     while (bytes.n && r >= 0) {
         size_t n = bytes.n < STREAM_AT_ONCE ? bytes.n : STREAM_AT_ONCE;
         r = buf_append(&s->waiting, bytes.p, n);
         if (r >= 0)
-            r = pass_on(m, s, m->longest ? m->longest - 1 : 0, out);
+            r = pass_on(m, s,
+                        begun(m, (struct view){ s->waiting.p, s->waiting.n }, SAID_MAX),
+                        out);
         bytes = (struct view){ bytes.p + n, bytes.n - n };
     }
     return r;
@@ -529,7 +578,16 @@ calls_mask_flush(struct calls_mask *m, struct calls_mask_stream *s, struct buf *
     if (!s->redact)
         return 0;
     int r = pass_on(m, s, 0, out);
-    return r < 0 ? r : redact_stream_flush(s->redact, out);
+    if (r >= 0)
+        r = redact_stream_flush(s->redact, scanned(s, out));
+    if (r >= 0)
+        r = pass_strings(s, true, out);
+    if (s->strings)
+        redact_json_pieces_release(s->strings);
+    free(s->strings);
+    s->strings = NULL;
+    s->has_begun = false;
+    return r;
 }
 
 void
@@ -537,5 +595,9 @@ calls_mask_stream_release(struct calls_mask_stream *s)
 {
     redact_stream_free(s->redact);
     buf_release(&s->waiting);
+    buf_release(&s->plain);
+    if (s->strings)
+        redact_json_pieces_release(s->strings);
+    free(s->strings);
     *s = (struct calls_mask_stream){ 0 };
 }

@@ -64,11 +64,19 @@ int calls_said_flush(const struct calls_mask *m, struct calls_said *s, struct bu
 size_t calls_said_held(const struct calls_said *s);
 void calls_said_release(struct calls_said *s);
 
-/* A body of any size, as it comes, in bounded memory; zeroed it is at the beginning. */
+/*
+ * A body of any size, as it comes, in bounded memory; zeroed it is at the beginning. What
+ * comes out is what calls_mask_body() makes of all of it; JSON in lines is searched as
+ * JSON, too. What may be a secret is held, and of a string of JSON in which one was found
+ * all that follows.
+ */
 struct calls_mask_stream {
     struct redact_stream *redact;
     struct buf waiting;
     size_t covered; /* bytes at its beginning that belong to what was masked */
+    bool has_begun; /* there was something else than blanks */
+    struct redact_json_pieces *strings; /* NULL: it is no JSON */
+    struct buf plain;
 };
 
 int calls_mask_feed(struct calls_mask *m, struct calls_mask_stream *s, struct view bytes,

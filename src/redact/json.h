@@ -14,5 +14,8 @@
 /* Appends it. Where a mask reaches over more than one string, or what comes in is no
  * JSON, what comes out is none: only a text. */
 int redact_json(struct redact *r, struct view json, struct buf *out);
+/* A string with its quotes, by what it says without its escapes. ERR_DAMAGED: it is none.
+ */
+int redact_json_string(struct redact *r, struct view raw, struct buf *out);
 
 #endif

@@ -583,6 +583,68 @@ secrets_of_the_rules_are_masked(void **state)
 }
 
 static void
+escapes_in_and_around_a_secret_hide_nothing(void **state)
+{
+    static const char *const bodies[] = {
+        "{\"text\":\"a\\nexport A=$\\nb \\u00fc \\ud83d\\ude00\",\"b\":\"c\\/d\"}",
+        "[\"\\ud83d $ \\ude00\\u0041\",{\"\\\"$\":\"$\\t$\"},\"\\\\\",\"\"]",
+        "{\"n\":1}\n{\"text\":\"two \\u0022$\\u0022\"}\n",
+    };
+    struct calls_mask m = mask_with(*state);
+    AUTO(buf) token = { 0 };
+    make(&token, "<ghp>", 1);
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+        for (int is_escaped = 0; is_escaped < 2; is_escaped++) {
+            AUTO(buf) body = { 0 };
+            AUTO(buf) secret = { 0 };
+            buf_puts(&secret, is_escaped ? "gh\\u0070" : "ghp");
+            buf_puts(&secret, buf_str(&token) + 3);
+            put_around(&body, bodies[i], buf_str(&secret));
+            for (size_t cut = 0; cut <= body.n; cut++) {
+                AUTO(buf) out = { 0 };
+                stream(&m, view_of(&body), cut, &out);
+                assert_null(strstr(buf_str(&out), buf_str(&token) + 4));
+                assert_non_null(strstr(buf_str(&out), "[REDACTED:github-pat]"));
+                if (i == 2) /* lines of JSON are searched as these */
+                    continue;
+                AUTO(buf) want = { 0 };
+                assert_int_equal(calls_mask_body(&m, view_of(&body), &want), 0);
+                kit_same(view_of(&out), view_of(&want), buf_str(&body));
+            }
+        }
+    calls_mask_release(&m);
+}
+
+/* A body that is seen while it comes is recorded while it comes. */
+static void
+what_is_in_no_doubt_is_let_out_at_once(void **state)
+{
+    enum { HELD = 8 };
+    static const char *const bodies[] = {
+        "{\"id\":\"msg\",\"content\":[{\"type\":\"text\",\"text\":\"The first "
+        "line.\\n\\tA "
+        "second one,\\u0020and \\\"more\\\" of it until its "
+        "end.\"}],\"usage\":{\"n\":12}}",
+        "A text that is no JSON. It has lines,\nand words in them.\n",
+    };
+    struct calls_mask m = mask_with(*state);
+    AUTO(buf) own = { 0 };
+    make(&own, "<lower*200>", 1);
+    learn(&m, "x-api-key", buf_str(&own));
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        struct calls_mask_stream s = { 0 };
+        AUTO(buf) out = { 0 };
+        for (size_t n = 0; n < strlen(bodies[i]); n++) {
+            feed(&m, &s, (struct view){ (const uint8_t *)bodies[i] + n, 1 }, &out);
+            assert_true(out.n + HELD > n);
+            assert_memory_equal(out.p, bodies[i], out.n);
+        }
+        calls_mask_stream_release(&s);
+    }
+    calls_mask_release(&m);
+}
+
+static void
 a_name_in_json_tells_of_its_value(void **state)
 {
     struct calls_mask m = mask_with(*state);
@@ -761,6 +823,8 @@ main(void)
         cmocka_unit_test(a_secret_anywhere_in_a_url_is_masked),
         cmocka_unit_test(what_a_url_said_is_masked_in_bodies),
         cmocka_unit_test(secrets_of_the_rules_are_masked),
+        cmocka_unit_test(escapes_in_and_around_a_secret_hide_nothing),
+        cmocka_unit_test(what_is_in_no_doubt_is_let_out_at_once),
         cmocka_unit_test(a_name_in_json_tells_of_its_value),
         cmocka_unit_test(a_mask_is_not_masked_again),
         cmocka_unit_test(what_has_nothing_to_hide_stays),

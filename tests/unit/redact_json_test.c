@@ -24,7 +24,7 @@ static void
 a_secret_between_escapes_is_masked(void **state)
 {
     check(*state, "{\"c\":\"PASSWORD=\\u0027hunter2hunter9Q\\u0027\\n\",\"b\":[1]}",
-          "{\"c\":\"PASSWORD='[REDACTED:password-assignment]'\\n\",\"b\":[1]}");
+          "{\"c\":\"PASSWORD=\\u0027[REDACTED:password-assignment]'\\n\",\"b\":[1]}");
     check(*state, "[\"\\u0074oken: x\", \"a\\n<ghp>\\n\"]",
           "[\"\\u0074oken: x\", \"a\\n[REDACTED:github-pat]\\n\"]");
 }

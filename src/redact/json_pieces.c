@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json_pieces.c -- a string that is there from quote to quote is searched at once. One
+ * whose end has not come is decoded unit by unit for a scanner, and each unit is passed
+ * on as it came when all of its bytes are decided; from a secret on, the string waits for
+ * its end.
+ */
+#include "redact/json_pieces.h"
+
+#include "base/json_scan.h"
+#include "redact/json.h"
+#include "redact/json_priv.h"
+
+enum { CHANGED_MAX = 1 << 20 }; /* of a string with a secret in it, so much waits */
+
+static void
+drop(struct buf *b, size_t n)
+{
+    b->n -= n;
+    if (n && b->n)
+        memmove(b->p, b->p + n, b->n);
+}
+
+/* -- a string that has not ended -- */
+
+static bool
+is_at_quote(const struct redact_json_pieces *s)
+{
+    return s->seen < s->raw.n && s->raw.p[s->seen] == '"';
+}
+
+/* What has come and was not seen goes to the scanner, up to the closing quote. */
+static int
+scan(struct redact_json_pieces *s, bool is_last, struct buf *let)
+{
+    size_t before = s->plain.n;
+    struct view rest = { s->raw.p + s->seen, s->raw.n - s->seen };
+    ssize_t n = json_units(rest, is_last, &s->plain);
+    if (n < 0)
+        return (int)n;
+    s->has_escape |= n && memchr(rest.p, '\\', (size_t)n);
+    s->seen += (size_t)n;
+    int r = 0;
+    if (s->plain.n > before)
+        r = redact_stream_feed(s->scanner, s->plain.p + before, s->plain.n - before, let);
+    if (!r && (is_at_quote(s) || is_last))
+        r = redact_stream_flush(s->scanner, let);
+    return r;
+}
+
+/* Units all of whose bytes are clean go. */
+static int
+pass_clean(struct redact_json_pieces *s, struct buf *out)
+{
+    size_t says;
+    size_t n = json_units_of((struct view){ s->raw.p, s->seen }, s->clean, &says);
+    int r = buf_append(out, s->raw.p, n);
+    drop(&s->raw, n);
+    s->seen -= n;
+    drop(&s->plain, says);
+    s->clean -= says;
+    return r;
+}
+
+/* What the scanner has let out: as it came, or from some byte on something else. */
+static int
+take(struct redact_json_pieces *s, struct view let, struct buf *out)
+{
+    if (s->is_changed) {
+        s->plain.n = 0;
+        return buf_append(&s->masked, let.p, let.n);
+    }
+    size_t same = json_same(
+        let, (struct view){ s->plain.p + s->clean, s->plain.n - s->clean });
+    s->clean += same;
+    int r = pass_clean(s, out);
+    s->is_changed = same < let.n;
+    if (r < 0 || !s->is_changed)
+        return r;
+    r = buf_append(&s->masked, s->plain.p, s->clean);
+    s->plain.n = s->clean = 0;
+    return r < 0 ? r : buf_append(&s->masked, let.p + same, let.n - same);
+}
+
+/* Up to a character's end. */
+static int
+pass_masked(struct redact_json_pieces *s, bool ends, struct buf *out)
+{
+    size_t n = s->masked.n;
+    while (n && !ends && (s->masked.p[n - 1] & 0xc0) == 0x80)
+        n--;
+    n -= n && !ends && s->masked.p[n - 1] >= 0xc0;
+    int r = json_put_inside((struct view){ s->masked.p, n }, out);
+    drop(&s->masked, n);
+    return r;
+}
+
+/* It has ended: at a quote, or as there is no more. */
+static int
+end_string(struct redact_json_pieces *s, struct buf *out)
+{
+    bool stays = !s->is_changed || (!s->has_escape && !s->has_more);
+    size_t end = is_at_quote(s) ? s->seen + 1 : s->raw.n;
+    int r = stays ? buf_append(out, s->raw.p, end) : pass_masked(s, true, out);
+    if (!r && !stays)
+        r = buf_append(out, s->raw.p + s->seen, end - s->seen);
+    drop(&s->raw, end);
+    s->seen = s->clean = 0;
+    buf_clear(&s->plain);
+    buf_clear(&s->masked);
+    s->is_inside = s->has_escape = s->is_changed = s->has_more = false;
+    return r;
+}
+
+/* Too long to wait for its end. */
+static int
+relieve(struct redact_json_pieces *s, struct buf *out)
+{
+    if (s->masked.n < CHANGED_MAX && s->raw.n < CHANGED_MAX)
+        return 0;
+    s->has_more = true;
+    drop(&s->raw, s->seen);
+    s->seen = 0;
+    return pass_masked(s, false, out);
+}
+
+/* What has come of it is in raw. */
+static int
+go_on(struct redact_json_pieces *s, bool is_last, struct buf *out)
+{
+    AUTO(buf) let = { .ceiling = SIZE_MAX };
+    int r = scan(s, is_last, &let);
+    if (!r)
+        r = take(s, (struct view){ let.p, let.n }, out);
+    if (r < 0)
+        return r;
+    return is_at_quote(s) || is_last ? end_string(s, out)
+           : s->is_changed           ? relieve(s, out)
+                                     : 0;
+}
+
+/* -- what is around it -- */
+
+/* Behind the closing quote of the one that begins at `at`; 0: that has not come. */
+static size_t
+string_end(struct view v, size_t at)
+{
+    at++;
+    while (at < v.n) {
+        at = (size_t)(json_scan(v.p + at, v.p + v.n).end - v.p);
+        if (at < v.n && v.p[at] == '"')
+            return at + 1;
+        at += 2;
+    }
+    return 0;
+}
+
+/* *rest is what is behind the first quote of a string. */
+static int
+begin(struct redact_json_pieces *s, struct view *rest, struct buf *out)
+{
+    int r = buf_append(out, "\"", 1);
+    if (!r && !s->scanner)
+        r = redact_stream_new(&s->scanner, s->redact,
+                              &(struct redact_options){ .is_whole = true });
+    if (r < 0)
+        return r;
+    redact_stream_reset(s->scanner);
+    s->is_inside = true;
+    r = buf_append(&s->raw, rest->p, rest->n);
+    *rest = (struct view){ 0 };
+    return r;
+}
+
+/* Up to behind the next string, or into it. */
+static int
+pass_outside(struct redact_json_pieces *s, struct view *rest, struct buf *out)
+{
+    struct view v = *rest;
+    const uint8_t *quote = memchr(v.p, '"', v.n);
+    size_t at = quote ? (size_t)(quote - v.p) : v.n;
+    size_t end = quote ? string_end(v, at) : v.n;
+    int r = buf_append(out, v.p, at);
+    if (!r && !end) {
+        *rest = (struct view){ v.p + at + 1, v.n - at - 1 };
+        return begin(s, rest, out);
+    }
+    *rest = (struct view){ v.p + at, v.n - at };
+    if (!r && quote)
+        r = redact_json_string(s->redact, (struct view){ v.p + at, end - at }, out);
+    if (!r)
+        *rest = (struct view){ v.p + end, v.n - end };
+    return r;
+}
+
+/* It is none; what was not passed on goes as it is. */
+static int
+give_up(struct redact_json_pieces *s, struct view rest, struct buf *out)
+{
+    s->is_off = true;
+    s->is_inside = false;
+    int r = buf_append(out, s->raw.p, s->raw.n);
+    buf_release(&s->raw);
+    return r < 0 ? r : buf_append(out, rest.p, rest.n);
+}
+
+int
+redact_json_pieces_feed(struct redact_json_pieces *s, struct view bytes, bool is_last,
+                        struct buf *out)
+{
+    AUTO(buf) left = { 0 };
+    struct view rest = bytes;
+    int r = 0;
+    if (s->is_off)
+        return buf_append(out, bytes.p, bytes.n);
+    if (s->is_inside) {
+        rest = (struct view){ 0 };
+        r = buf_append(&s->raw, bytes.p, bytes.n);
+        if (!r)
+            r = go_on(s, is_last, out);
+        if (!r && !s->is_inside) {
+            left = s->raw;
+            s->raw = (struct buf){ 0 };
+            rest = (struct view){ left.p, left.n };
+        }
+    }
+    while (!r && rest.n) {
+        r = pass_outside(s, &rest, out);
+        if (!r && s->is_inside)
+            r = go_on(s, is_last, out);
+    }
+    return r == ERR_DAMAGED ? give_up(s, rest, out) : r;
+}
+
+void
+redact_json_pieces_release(struct redact_json_pieces *s)
+{
+    redact_stream_free(s->scanner);
+    buf_release(&s->raw);
+    buf_release(&s->plain);
+    buf_release(&s->masked);
+    *s = (struct redact_json_pieces){ .redact = s->redact };
+}
