@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "calls/read.h"
 #include "wire/wire_priv.h"
 
@@ -28,6 +29,7 @@ struct call {
     struct queue body; /* what is kept of it */
     size_t taken;      /* … and so much of that went to the upstream */
     uint64_t length, sent, received;
+    uint64_t expected; /* of the reply's body; UINT64_MAX: its end will tell */
     bool is_big, is_body_whole, is_recorded, is_waiting; /* for more of the body */
     bool is_paused;         /* the upstream, for the client */
     struct buf method, url; /* for a cassette */
@@ -310,6 +312,17 @@ give_again(void *ctx)
     return !call->is_big;
 }
 
+static uint64_t
+body_size(const struct calls_header *headers, size_t n)
+{
+    uint64_t size = UINT64_MAX;
+    for (size_t i = 0; i < n; i++)
+        if (wire_head_is(headers[i].name, "content-length") &&
+            num_parse(headers[i].value, UINT64_MAX - 1, &size) < 0)
+            return UINT64_MAX;
+    return size;
+}
+
 static void
 take_head(void *ctx, unsigned status, struct view reason,
           const struct calls_header *headers, size_t n)
@@ -320,6 +333,7 @@ take_head(void *ctx, unsigned status, struct view reason,
         call->taken = 0;
         queue_release(&call->body);
     }
+    call->expected = body_size(headers, n);
     wire_note_reply(call->note, status, headers, n);
     if (call->conn)
         reply_head(&call->reply, status, reason, headers, n);
@@ -336,7 +350,8 @@ take_data(void *ctx, struct view bytes)
         return false;
     }
     call->received += bytes.n;
-    wire_note_data(call->note, bytes);
+    /* Who has the last byte knows that it is whole. */
+    wire_note_data(call->note, bytes, call->received == call->expected);
     reply_data(&call->reply, bytes);
     return true;
 }

@@ -254,7 +254,8 @@ note_put_piece(struct wire_note *n, const struct calls_line *as, struct buf *rea
     l.anchor_byte = record_late_anchor(n->record);
     l.bytes = (struct view){ ready->p, is_last ? all.n : whole_characters(all) };
     l.is_last = is_last;
-    record_put(n->record, &l);
+    if (l.bytes.n || is_last)
+        record_put(n->record, &l);
     return l.bytes.n;
 }
 

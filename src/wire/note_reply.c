@@ -3,14 +3,11 @@
  * note_reply.c -- what was replied to a call, in the record.
  *
  * A compressed body is decoded. A stream is cut into its events, each written when it is
- * whole. Any other body is written when it has ended, if it is small: then its secrets
- * are looked for as in JSON; a large one piece by piece.
+ * whole. Any other body is written as it comes, but for what may be a secret.
  */
 #include <strings.h>
 
 #include "wire/record_priv.h"
-
-enum { WHOLE_MAX = 1 << 20 };
 
 /* -- the head -- */
 
@@ -69,7 +66,6 @@ wire_note_reply(struct wire_note *n, unsigned status, const struct calls_header 
     n->reply_ns = record_now_ns(n->record);
     n->is_stream = type.n >= sizeof(stream) - 1 &&
                    !strncasecmp((const char *)type.p, stream, sizeof(stream) - 1);
-    n->body.ceiling = WHOLE_MAX;
     n->piece.ceiling = 16 << 20;
     if (wire_unpack_new(&n->unpack, encoding) < 0)
         n->damage = "its encoding is not known: the body is recorded as it came";
@@ -89,7 +85,6 @@ note_release_reply(struct wire_note *n)
     calls_veil_free(n->veil);
     calls_answer_free(n->answer);
     calls_mask_stream_release(&n->got);
-    buf_release(&n->body);
     buf_release(&n->piece);
 }
 
@@ -175,41 +170,29 @@ take_event(void *ctx, struct view event)
 
 /* -- other bodies -- */
 
-/* What there is of it in pieces. */
+/* What there is of it. */
 static void
 put_pieces(struct wire_note *n, bool is_last)
 {
     struct calls_line l = calls_line(CALLS_BODY, n->number, 0);
     l.size_bytes = n->body_bytes;
     do {
-        l.piece = n->pieces++;
+        l.piece = n->pieces;
         size_t size = note_put_piece(n, &l, &n->piece, is_last);
+        n->pieces += size || is_last;
         hear(n, (struct view){ n->piece.p, size }, record_now_ns(n->record));
         note_drop(&n->piece, size);
     } while (n->piece.n >= RECORD_PIECE);
 }
 
 static int
-take_piece(struct wire_note *n, struct view bytes)
-{
-    int r = calls_mask_feed(&n->mask, &n->got, bytes, &n->piece);
-    if (n->piece.n >= RECORD_PIECE)
-        put_pieces(n, false);
-    return r;
-}
-
-static int
 take_body(struct wire_note *n, struct view bytes)
 {
     n->body_bytes += bytes.n;
-    if (!n->is_piecewise && bytes.n <= WHOLE_MAX - n->body.n)
-        return buf_append(&n->body, bytes.p, bytes.n);
-    int r = 0;
-    if (!n->is_piecewise)
-        r = take_piece(n, (struct view){ n->body.p, n->body.n });
-    n->is_piecewise = true;
-    buf_release(&n->body);
-    return r < 0 ? r : take_piece(n, bytes);
+    int r = calls_mask_feed(&n->mask, &n->got, bytes, &n->piece);
+    if (n->piece.n >= RECORD_PIECE) /* much may come of a few packed bytes */
+        put_pieces(n, false);
+    return r;
 }
 
 static void
@@ -217,10 +200,7 @@ end_body(struct wire_note *n)
 {
     if (!n->body_bytes)
         return;
-    if (n->is_piecewise)
-        (void)calls_mask_flush(&n->mask, &n->got, &n->piece);
-    else
-        calls_mask_body(&n->mask, (struct view){ n->body.p, n->body.n }, &n->piece);
+    (void)calls_mask_flush(&n->mask, &n->got, &n->piece);
     put_pieces(n, true);
 }
 
@@ -236,7 +216,7 @@ take_plain(void *ctx, struct view bytes)
 }
 
 void
-wire_note_data(struct wire_note *n, struct view bytes)
+wire_note_data(struct wire_note *n, struct view bytes, bool is_last)
 {
     if (!n || !n->has_reply || n->has_ended)
         return;
@@ -246,6 +226,12 @@ wire_note_data(struct wire_note *n, struct view bytes)
         n->damage = r == ERR_DAMAGED ? "its compressed body is damaged"
                     : r == ERR_LIMIT ? "its body is too large to be recorded"
                                      : "not all of its body could be recorded";
+    if (is_last) {
+        wire_note_data_end(n);
+        return;
+    }
+    if (!n->is_stream)
+        put_pieces(n, false);
     record_write(n->record);
 }
 

@@ -80,8 +80,8 @@ void wire_note_body_piece(struct wire_note *n, struct view piece, bool is_last);
 /* The reply's head. */
 void wire_note_reply(struct wire_note *n, unsigned status,
                      const struct calls_header *headers, size_t count);
-/* Bytes of its body, as they came. */
-void wire_note_data(struct wire_note *n, struct view bytes);
+/* Bytes of its body, as they came. is_last: that is all, as its head has said. */
+void wire_note_data(struct wire_note *n, struct view bytes, bool is_last);
 /* No more of its body comes: what waited for that is written. */
 void wire_note_data_end(struct wire_note *n);
 /* The call is over, and the note is no more. error: why; may be empty. sent, received:

@@ -73,8 +73,6 @@ struct wire_note {
     struct calls_split split;
     struct calls_veil *veil;
     struct calls_answer *answer;
-    struct buf body; /* of a reply in one piece, which waits for its end */
-    bool is_piecewise;
     struct calls_mask_stream got;
     struct buf piece;
     uint64_t body_bytes;     /* decoded */
