@@ -28,6 +28,7 @@ struct completing {
     struct buf asked; /* … as the conversation knows its request */
     struct buf line;
     struct calls_completed done;
+    uint64_t turns_ns; /* the latest stamp among the turns */
     /* the event at hand */
     size_t call;
     uint64_t ts_ns, anchor_byte;
@@ -74,6 +75,8 @@ count_turn(void *ctx, struct view object)
     int r = turn_line_read(object, &x->texts, &e, &at);
     if (r < 0)
         return r == ERR_DAMAGED ? 0 : r;
+    if (at.ts_ns > x->c->turns_ns)
+        x->c->turns_ns = at.ts_ns;
     size_t i = at.call ? calls_find(x->c->calls, at.call) : SIZE_MAX;
     uint64_t *known = (void *)x->c->known.p;
     if (i != SIZE_MAX)
@@ -128,8 +131,9 @@ take_event(void *ctx, const struct turn_event *e)
         known[c->call]--;
         return 0;
     }
+    c->turns_ns = c->ts_ns > c->turns_ns ? c->ts_ns : c->turns_ns; /* it never goes back */
     const struct turn_stamp at = {
-        .ts_ns = c->ts_ns,
+        .ts_ns = c->turns_ns,
         .start_ns = c->opt->start_ns,
         .session = c->opt->session,
         .call = calls_facts(c->calls, c->call)->number,
