@@ -131,7 +131,8 @@ take_event(void *ctx, const struct turn_event *e)
         known[c->call]--;
         return 0;
     }
-    c->turns_ns = c->ts_ns > c->turns_ns ? c->ts_ns : c->turns_ns; /* it never goes back */
+    c->turns_ns = c->ts_ns > c->turns_ns ? c->ts_ns
+                                         : c->turns_ns; /* it never goes back */
     const struct turn_stamp at = {
         .ts_ns = c->turns_ns,
         .start_ns = c->opt->start_ns,
@@ -296,6 +297,8 @@ end_calls(struct completing *c, struct err *err)
         const struct calls_facts *f = calls_facts(c->calls, i);
         if (f->number > c->done.last_call)
             c->done.last_call = f->number;
+        if (f->last_ns > c->done.last_ns)
+            c->done.last_ns = f->last_ns;
         if (!f->has_end)
             r = end_call(c, i, err);
     }

@@ -21,6 +21,7 @@ struct calls_complete_options { /* borrowed */
 
 struct calls_completed {
     uint64_t last_call; /* the highest number */
+    uint64_t last_ns;   /* the latest stamp; 0: there is none */
     uint64_t cut;       /* calls that had no end */
     uint64_t turns;     /* lines that were added */
     bool is_changed;

@@ -43,12 +43,14 @@ has_bytes(const char *path)
 }
 
 static int
-tell_end(const struct session_folder *f, struct err *err)
+tell_end(const struct session_folder *f, uint64_t at_least_ns, struct err *err)
 {
     struct session_facts facts;
     bool is_told = session_meta_read(f->meta_path, &facts, NULL) == 0 && *facts.status &&
                    strcmp(facts.status, session_status_name(SESSION_ACTIVE)) != 0;
-    return is_told ? 0 : recover_meta(f->dir, f->id, f->tape_path, f->meta_path, err);
+    return is_told ? 0
+                   : recover_meta(f->dir, f->id, f->tape_path, f->meta_path, at_least_ns,
+                                  err);
 }
 
 /* What has become of it. TALK: a ruin, but for what was said. */
@@ -93,7 +95,8 @@ note_left(const struct session_folder *f)
 /* To sessions/, or to damaged/; or it is removed, but what stands at an out-file stays.
  */
 static int
-put_away(struct session_folder *f, enum outcome what, bool is_ours, struct err *err)
+put_away(struct session_folder *f, enum outcome what, bool is_ours, uint64_t at_least_ns,
+         struct err *err)
 {
     bool is_kept = what != NOTHING || (f->is_outside && has_bytes(f->meta_path));
     if (!is_ours || !is_kept) {
@@ -102,7 +105,7 @@ put_away(struct session_folder *f, enum outcome what, bool is_ours, struct err *
     }
     int r = what == SEALED ? snapshots_complete(f->tape_path, err) : 0;
     if (!r || r == ERR_MISSING) /* a run may have events alone */
-        r = tell_end(f, err);
+        r = tell_end(f, at_least_ns, err);
     if (r < 0)
         return r;
     if (what != RUIN && !f->is_outside)
@@ -143,12 +146,13 @@ recover(struct session_folder *f, bool is_dry_run, const struct tape_progress *p
     if (is_dry_run)
         return (int)what;
     struct err why;
-    if (is_ours && recover_wire(f, &why) < 0 && !ret_project->why.code)
+    uint64_t wire_ns = 0; /* the last that went over it */
+    if (is_ours && recover_wire(f, &wire_ns, &why) < 0 && !ret_project->why.code)
         ret_project->why = why;
     r = f->is_outside ? 0 : recover_run(f, ret_project, err);
     if (r < 0)
         return r;
-    r = put_away(f, what, is_ours, err);
+    r = put_away(f, what, is_ours, wire_ns, err);
     return r < 0 ? r : (int)what;
 }
 
@@ -223,7 +227,7 @@ mend_files(struct mending *m, struct tape_repair_report *ret, struct err *err)
     if (r < 0 || !m->is_meta_lost)
         return r;
     ret->is_changed = true;
-    return recover_meta(buf_str(&m->dir), m->id, buf_str(&m->tape), buf_str(&m->meta),
+    return recover_meta(buf_str(&m->dir), m->id, buf_str(&m->tape), buf_str(&m->meta), 0,
                         err);
 }
 

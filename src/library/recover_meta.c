@@ -124,12 +124,14 @@ write_end(const char *dir, const char *id, const char *meta_path,
 
 int
 recover_meta(const char *dir, const char *id, const char *tape_path,
-             const char *meta_path, struct err *err)
+             const char *meta_path, uint64_t at_least_ns, struct err *err)
 {
     struct tape_verify_report v = { 0 };
     int r = tape_verify(tape_io_files(), tape_path, NULL, &v, err);
     if (r < 0 && r != ERR_MISSING)
         return r;
+    if (v.last_ts_ns < at_least_ns)
+        v.last_ts_ns = at_least_ns;
     r = write_end(dir, id, meta_path, &v, err);
     tape_verify_report_release(&v);
     return r;

@@ -26,8 +26,8 @@ int recover_learn(const char *dir, const char *meta_path, struct err *err);
 /* Has a proxy recorded calls there? */
 bool recover_has_wire(const struct session_folder *f);
 /* Calls that were cut off get their end, and what was said in them goes to the events.
- * The folder is ours. */
-int recover_wire(const struct session_folder *f, struct err *err);
+ * *ret_last_ns: the latest stamp of them, where there are any. The folder is ours. */
+int recover_wire(const struct session_folder *f, uint64_t *ret_last_ns, struct err *err);
 
 /* -- recover_entire.c -- */
 

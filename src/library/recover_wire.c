@@ -17,7 +17,7 @@ recover_has_wire(const struct session_folder *f)
 }
 
 int
-recover_wire(const struct session_folder *f, struct err *err)
+recover_wire(const struct session_folder *f, uint64_t *ret_last_ns, struct err *err)
 {
     AUTO(buf) wire = { .ceiling = PATH_MAX };
     AUTO(buf) turns = { .ceiling = PATH_MAX };
@@ -37,5 +37,8 @@ recover_wire(const struct session_folder *f, struct err *err)
         .session = f->id,
         .start_ns = told.started_at_ns,
     };
-    return calls_complete(&opt, &done, err);
+    r = calls_complete(&opt, &done, err);
+    if (!r)
+        *ret_last_ns = done.last_ns;
+    return r;
 }
