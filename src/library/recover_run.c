@@ -46,8 +46,8 @@ is_event(struct view line)
 }
 
 /* What is archived was mended before. */
-static int
-mend_turns(const char *path, struct err *err)
+int
+recover_mend_turns(const char *path, struct err *err)
 {
     struct stat st;
     if (gz_stat(AT_FDCWD, path, &st) == 1)
@@ -117,7 +117,7 @@ recover_run(const struct session_folder *f, struct library_project *ret, struct 
         return err_code(err, r, "cannot put the run of session '%s' in order", f->id);
     if (!recover_has_turns(f))
         return 0;
-    r = mend_turns(buf_str(&path), err);
+    r = recover_mend_turns(buf_str(&path), err);
     if (r < 0)
         return r;
     struct err why;

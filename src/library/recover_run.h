@@ -18,6 +18,8 @@ bool recover_has_turns(const struct session_folder *f);
  */
 int recover_run(const struct session_folder *f, struct library_project *ret,
                 struct err *err);
+/* What is torn at the end of the events at `path` goes. */
+int recover_mend_turns(const char *path, struct err *err);
 /* The meta at meta_path learns what the events in the folder `dir` tell. */
 int recover_learn(const char *dir, const char *meta_path, struct err *err);
 

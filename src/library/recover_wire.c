@@ -5,6 +5,7 @@
 #include "calls/complete.h"
 #include "calls/read.h"
 #include "library/recover_run.h"
+#include "play/turns.h"
 #include "session/lines.h"
 #include "session/meta.h"
 
@@ -37,7 +38,10 @@ recover_wire(const struct session_folder *f, uint64_t *ret_last_ns, struct err *
         .session = f->id,
         .start_ns = told.started_at_ns,
     };
-    r = calls_complete(&opt, &done, err);
+    if (play_turns_exist(opt.turns_path)) /* before anything is added to them */
+        r = recover_mend_turns(opt.turns_path, err);
+    if (!r)
+        r = calls_complete(&opt, &done, err);
     if (!r)
         *ret_last_ns = done.last_ns;
     return r;
