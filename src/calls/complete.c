@@ -125,8 +125,9 @@ take_event(void *ctx, const struct turn_event *e)
 {
     struct completing *c = ctx;
     uint64_t *known = (void *)c->known.p;
-    if (!c->has_turns)
-        return 0;
+    int r = c->opt->heard ? c->opt->heard(c->opt->ctx, e) : 0;
+    if (r < 0 || !c->has_turns)
+        return r;
     if (known[c->call]) {
         known[c->call]--;
         return 0;

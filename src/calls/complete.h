@@ -17,6 +17,8 @@ struct calls_complete_options { /* borrowed */
     const char *session; /* its id */
     uint64_t start_ns;
     struct calls_talk *talk; /* is fed with all of it; NULL: nobody goes on with it */
+    turn_event_fn heard; /* … and so is this, event by event; NULL: nobody wants it */
+    void *ctx;
 };
 
 struct calls_completed {

@@ -106,15 +106,24 @@ keep(struct buf *kept, struct view v)
     buf_append(kept, v.p, v.n);
 }
 
+/* A turn_event_fn: what is known of the session by it. */
+static int
+learn(void *ctx, const struct turn_event *e)
+{
+    struct wire_record *r = ctx;
+    if (e->type == TURN_USAGE)
+        (void)turn_totals_add(&r->totals, e);
+    if (e->type == TURN_SESSION && e->model.n)
+        keep(&r->model, e->model);
+    return 0;
+}
+
 void
 record_tell(struct wire_note *n, const struct turn_event *e, uint64_t ts_ns,
             uint64_t anchor_byte)
 {
     struct wire_record *r = n->record;
-    if (e->type == TURN_USAGE)
-        (void)turn_totals_add(&r->totals, e);
-    if (e->type == TURN_SESSION && e->model.n)
-        keep(&r->model, e->model);
+    (void)learn(r, e);
     if (!n->has_turns)
         return;
     r->turns_ns = ts_ns > r->turns_ns ? ts_ns : r->turns_ns; /* it never goes back */
@@ -196,6 +205,8 @@ go_on(struct wire_record *r, struct buf *wire, struct buf *turns, struct err *er
         .session = r->opt.session,
         .start_ns = r->opt.clock.real_ns,
         .talk = r->talk,
+        .heard = learn,
+        .ctx = r,
     };
     int e = calls_complete(&opt, &done, err);
     if (e < 0)
