@@ -147,7 +147,8 @@ struct host {
     /* wire.c */
     struct tap_options tap_opt;
     struct tap tap;
-    bool has_tap, is_tap_watched, is_tap_closing, is_tap_dismissed, is_tap_over;
+    bool has_tap, is_tap_watched, is_tap_closing, is_tap_dismissed, is_tap_last,
+        is_tap_over;
     bool has_told_wire;
     char tap_trouble[sizeof(((struct err *)0)->text)];
     uv_poll_t tap_poll;

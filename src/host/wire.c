@@ -154,13 +154,74 @@ unwatch(struct host *h)
     uv_close((uv_handle_t *)&h->tap_poll, on_closed);
 }
 
+/* -- the end -- */
+
 static void
 end(struct host *h)
 {
     h->is_tap_over = true;
     uv_timer_stop(&h->tap_timer);
+    tap_release(&h->tap);
     host_try_finish(h);
 }
+
+static void
+on_late(uv_timer_t *timer)
+{
+    struct host *h = timer->data;
+    host_log(h, "the proxy does not end, and is put down");
+    unwatch(h);
+    tap_kill(&h->tap);
+    end(h);
+}
+
+static void
+dismiss(struct host *h)
+{
+    tap_dismiss(&h->tap);
+    uv_timer_start(&h->tap_timer, on_late, END_MS, 0);
+}
+
+/* It has died: another one completes what it has left. */
+static void
+on_last(uv_timer_t *timer)
+{
+    struct host *h = timer->data;
+    uint64_t wait_ms;
+    if (h->is_tap_closing) { /* the old one's watch goes first */
+        uv_timer_start(timer, on_last, 1, 0);
+        return;
+    }
+    h->is_tap_last = true;
+    tap_kill(&h->tap);
+    if (tap_again(&h->tap, &wait_ms) < 0) {
+        end(h);
+        return;
+    }
+    watch(h);
+    dismiss(h);
+}
+
+bool
+host_wire_holds(struct host *h)
+{
+    if (!h->has_tap || h->is_tap_over)
+        return false;
+    if (h->is_tap_dismissed)
+        return true;
+    h->is_tap_dismissed = true;
+    if (h->is_tap_watched)
+        dismiss(h);
+    else if (tap_owes(&h->tap))
+        uv_timer_start(&h->tap_timer, on_last, 0, 0);
+    else
+        h->is_tap_over = true;
+    if (h->is_tap_over)
+        tap_release(&h->tap);
+    return !h->is_tap_over;
+}
+
+/* -- while it runs -- */
 
 static void
 on_wire(uv_poll_t *poll, int status, int events)
@@ -174,7 +235,9 @@ on_wire(uv_poll_t *poll, int status, int events)
         take(h, &m);
     if (r < 0) {
         unwatch(h);
-        if (h->is_tap_dismissed) {
+        if (h->is_tap_dismissed && !h->is_tap_last && tap_owes(&h->tap)) {
+            uv_timer_start(&h->tap_timer, on_last, 0, 0);
+        } else if (h->is_tap_dismissed) {
             end(h);
         } else if (!h->is_over) {
             say(h, "the proxy has died, and is started again; requests that were going "
@@ -192,48 +255,6 @@ host_wire_begin(struct host *h)
         say(h, h->tap_trouble);
     if (h->has_tap)
         watch(h);
-}
-
-/* -- the end -- */
-
-static void
-on_late(uv_timer_t *timer)
-{
-    struct host *h = timer->data;
-    host_log(h, "the proxy does not end, and is put down");
-    unwatch(h);
-    tap_kill(&h->tap);
-    end(h);
-}
-
-/* It had just died: the next one completes what it has left. */
-static bool
-revive(struct host *h)
-{
-    uint64_t wait_ms;
-    uv_timer_stop(&h->tap_timer);
-    tap_kill(&h->tap);
-    if (h->is_tap_closing || tap_again(&h->tap, &wait_ms) < 0)
-        return false;
-    watch(h);
-    return true;
-}
-
-bool
-host_wire_holds(struct host *h)
-{
-    if (!h->has_tap || h->is_tap_over)
-        return false;
-    if (h->is_tap_dismissed)
-        return true;
-    h->is_tap_dismissed = true;
-    if (!h->is_tap_watched && !revive(h)) {
-        h->is_tap_over = true;
-        return false;
-    }
-    tap_dismiss(&h->tap);
-    uv_timer_start(&h->tap_timer, on_late, END_MS, 0);
-    return true;
 }
 
 void

@@ -175,7 +175,7 @@ wait_for_end(struct run *r)
     uint64_t due_ns = clock_mono_ns() + (uint64_t)END_MS * 1000000, ignored, left_ms;
     struct ipc_message m;
     int e;
-    while ((left_ms = clock_left_ms(due_ns, clock_mono_ns())) > 0) {
+    while (t->fd >= 0 && (left_ms = clock_left_ms(due_ns, clock_mono_ns())) > 0) {
         struct pollfd p = { .fd = t->fd, .events = POLLIN };
         while ((e = tap_next(t, &m, &ignored)) > 0)
             take(r, &m);
@@ -194,13 +194,14 @@ run_wire_finish(struct run *r)
         return;
     unwatch(r);
     uv_timer_stop(&w->timer);
-    if (w->tap.fd < 0) { /* it had just died: the next one completes what it has left */
+    tap_dismiss(&w->tap);
+    wait_for_end(r);
+    if (tap_owes(&w->tap)) { /* it had died: the next one completes what it has left */
         tap_kill(&w->tap);
         (void)tap_again(&w->tap, &ignored);
-    }
-    tap_dismiss(&w->tap);
-    if (w->tap.fd >= 0)
+        tap_dismiss(&w->tap);
         wait_for_end(r);
+    }
     tap_kill(&w->tap);
     tap_release(&w->tap);
     w->is_open = false;

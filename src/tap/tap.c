@@ -4,17 +4,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/program.h"
 #include "base/uuid.h"
 #include "ipc/socket.h"
+#include "session/folder.h"
+#include "session/lines.h"
 
 enum {
     READY_MS = 5000, /* for the first one to serve */
@@ -152,6 +156,7 @@ start(struct tap *t)
         return r;
     }
     t->fd = ends[0];
+    t->has_told = false;
     t->started_ns = clock_mono_ns();
     return 0;
 }
@@ -252,6 +257,7 @@ int
 tap_next(struct tap *t, struct ipc_message *ret, uint64_t *ret_wait_ms)
 {
     int r = t->fd < 0 ? 0 : ipc_inbox_next(&t->in, t->fd, IPC_TO_HOST, ret);
+    t->has_told |= r > 0 && ret->selector == IPC_USED;
     if (r >= 0)
         return r;
     lose(t);
@@ -290,15 +296,23 @@ tap_tell(struct tap *t, const struct ipc_message *m)
 
 /* -- the end -- */
 
+/* The socket stays: should it die on its last way, the next one is given it. */
 void
 tap_dismiss(struct tap *t)
 {
-    if (t->listen_fd >= 0)
-        close(t->listen_fd);
-    t->listen_fd = -1;
     tap_tell(t, &(struct ipc_message){ .selector = IPC_ENDED });
     if (t->fd >= 0)
         (void)shutdown(t->fd, SHUT_WR);
+}
+
+bool
+tap_owes(const struct tap *t)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct stat st;
+    return t->fd < 0 && !t->has_told && !tap_is_bare(t) &&
+           session_sibling_path(t->opt->tape_path, SESSION_WIRE, &path) == 0 &&
+           stat(buf_str(&path), &st) == 0;
 }
 
 void

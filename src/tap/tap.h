@@ -40,6 +40,7 @@ struct tap {
     char key[TAP_KEY];
     uint64_t started_ns; /* monotonic */
     unsigned deaths;     /* soon after its start, in a row */
+    bool has_told;       /* what was used: it had written all before */
     struct ipc_inbox in;
     struct buf variables; /* NAME=VALUE for the command, each with its NUL */
 };
@@ -58,6 +59,8 @@ bool tap_is_bare(const struct tap *t);
 void tap_tell(struct tap *t, const struct ipc_message *m);
 /* The session ends: it is to finish, and is gone soon (tap_next() tells). */
 void tap_dismiss(struct tap *t);
+/* It is gone, and has not finished: another one has to, for what it has left. */
+bool tap_owes(const struct tap *t);
 /* At once. */
 void tap_kill(struct tap *t);
 /* SIGCHLD. */
