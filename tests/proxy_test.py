@@ -4,12 +4,15 @@
 
 import asyncio
 import base64
+import fcntl
 import gzip
 import json
 import random
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 import zlib
 from pathlib import Path
@@ -38,6 +41,12 @@ def is_quiet(pid):
     before = stat(pid)[11:13]
     time.sleep(0.1)
     return stat(pid)[11:13] == before
+
+
+def connections_to(port):
+    """Those of this machine, as the kernel counts them: one that was reset is none."""
+    with open("/proc/net/tcp", encoding="ascii") as file:
+        return [line for line in file if line.split()[2].endswith(f":{port:04X}")]
 
 
 def asked(text, stream=True, **more):
@@ -312,6 +321,41 @@ def a_stream_that_breaks_off_breaks_off_for_the_client_too():
         texts = [t for t in proxy.turns() if t["type"] == "text" and t["role"] == "assistant"]
         assert len(texts) == 5 and all(t.get("interrupted") for t in texts), texts
         assert {t["text"] for t in texts} == {"This will never"}, texts
+
+
+@test
+def what_came_before_an_upstream_broke_off_is_not_lost():
+    """It has sent all and reset the connection before the proxy looks again."""
+    events = [event({"type": "x", "n": n, "pad": "p" * 1000}) for n in range(60)]
+
+    async def handler(request, reply):
+        await reply.head(200, [SSE], chunked=True)
+        await reply.piece(events[0])
+        while not up.goes_on:
+            await asyncio.sleep(0.001)
+        for one in events[1:]:
+            await reply.piece(one)
+        sock = reply.writer.get_extra_info("socket")
+        while reply.writer.transport.get_write_buffer_size() or struct.unpack(
+                "i", fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4)))[0]:
+            await asyncio.sleep(0.001)
+        reply.reset()
+        up.has_reset = True
+    with Ahr(AHR) as a, Upstream(handler) as up, Proxy(a, up.url) as proxy, proxy.client() as c:
+        up.goes_on = up.has_reset = False
+        c.send(proxy.request(MESSAGES, json.dumps(asked("x")).encode()))
+        status, headers = c.head()
+        while events[0] not in c.buffer:
+            assert c.more()
+        proxy.process.send_signal(signal.SIGSTOP)
+        up.goes_on = True
+        wait_for(lambda: up.has_reset and not connections_to(up.port))
+        proxy.process.send_signal(signal.SIGCONT)
+        body, _, is_whole = c.body(status, headers)
+        assert not is_whole and body == b"".join(events), (len(body), len(b"".join(events)))
+        proxy.wait_calls(1)
+        proxy.end()
+        assert [e["text"].encode() for e in proxy.call(1)["reply_events"]] == events
 
 
 @test

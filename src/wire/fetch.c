@@ -21,6 +21,7 @@ enum {
 struct watch {
     uv_poll_t poll;
     curl_socket_t fd;
+    int events;
     struct fetches *all;
 };
 
@@ -129,15 +130,20 @@ act(struct fetches *all, curl_socket_t fd, int what)
     look_for_ended(all);
 }
 
+/* Of a socket with an error libuv tells once, and looks no more; libcurl, were it told
+ * so, would not read what had come before. The next read or write meets the error. */
 static void
 on_poll(uv_poll_t *poll, int status, int events)
 {
     struct watch *w = poll->data;
     /* What is wrong it finds out itself, and then knows if it may be tried once more. */
-    int what = status < 0 ? CURL_CSELECT_IN | CURL_CSELECT_OUT : 0;
-    what |= events & UV_READABLE ? CURL_CSELECT_IN : 0;
+    if (status < 0)
+        events = w->events;
+    int what = events & UV_READABLE ? CURL_CSELECT_IN : 0;
     what |= events & UV_WRITABLE ? CURL_CSELECT_OUT : 0;
     act(w->all, w->fd, what);
+    if (status < 0 && !uv_is_closing((uv_handle_t *)poll))
+        uv_poll_start(poll, w->events, on_poll);
 }
 
 static void
@@ -212,9 +218,9 @@ set_watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *of_socket)
     w = w ? w : make_watch(all, fd);
     if (!w)
         return -1;
-    int events = (what & CURL_POLL_IN ? UV_READABLE : 0) |
-                 (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-    return uv_poll_start(&w->poll, events, on_poll) ? -1 : 0;
+    w->events = (what & CURL_POLL_IN ? UV_READABLE : 0) |
+                (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+    return uv_poll_start(&w->poll, w->events, on_poll) ? -1 : 0;
 }
 
 int
