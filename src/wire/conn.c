@@ -260,6 +260,8 @@ take_plain_body(struct conn *c)
         v.n = (size_t)c->left;
     if (v.n && c->call)
         call_body(c->call, v);
+    if (c->state != CONN_BODY) /* it has given up, and the connection with it */
+        return;
     c->left -= v.n;
     queue_drop(&c->in, v.n);
     if (!c->left)
@@ -271,9 +273,12 @@ take_chunks(struct conn *c)
 {
     struct view all = queue_view(&c->in), rest = all, data;
     int r;
-    while ((r = wire_chunks_next(&c->chunks, &rest, &data)) == 1)
+    while ((r = wire_chunks_next(&c->chunks, &rest, &data)) == 1) {
         if (c->call)
             call_body(c->call, data);
+        if (c->state != CONN_BODY)
+            return;
+    }
     queue_drop(&c->in, all.n - rest.n);
     if (r == 2) {
         end_body(c);
