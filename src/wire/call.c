@@ -3,10 +3,10 @@
  * call.c -- a request on its way to an upstream, and the reply on its way back.
  *
  * The body is kept until it is recorded: a connection to the upstream that has gone
- * meanwhile is made anew with all of it. One of more than CALLS_BODY_MAX is passed on and
- * recorded piece by piece, but for a cassette, which is asked with all of it. The request
- * is recorded when it is on its way; nothing of the reply is shown before that, nor
- * before it is recorded itself.
+ * meanwhile is made anew with all of it. One of more than CALLS_BODY_MAX, or a large one
+ * while there are many of them, is passed on and recorded piece by piece, but for a
+ * cassette, which is asked with all of it. The request is recorded when it is on its way;
+ * nothing of the reply is shown before that, nor before it is recorded itself.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,6 +28,7 @@ struct call {
     bool is_due;
     struct queue body; /* what is kept of it */
     size_t taken;      /* … and so much of that went to the upstream */
+    size_t kept;       /* … and so much counts among what all have */
     uint64_t length, sent, received;
     uint64_t expected; /* of the reply's body; UINT64_MAX: its end will tell */
     bool is_big, is_body_whole, is_recorded, is_waiting; /* for more of the body */
@@ -39,10 +40,21 @@ struct call {
 
 static const struct fetch_events events;
 
+/* Its body has grown, or become less. */
+static void
+weigh(struct call *call)
+{
+    size_t now = queue_size(&call->body);
+    call->wire->kept += now - call->kept;
+    call->kept = now;
+}
+
 static void
 release(struct call *call)
 {
     struct wire *w = call->wire;
+    queue_clear(&call->body);
+    weigh(call);
     for (struct call **p = &w->due; *p; p = &(*p)->next_due)
         if (*p == call) {
             *p = call->next_due;
@@ -162,11 +174,13 @@ make_note(struct wire *w, const struct wire_head *head, const struct gate_pass *
     return wire_note_new(w->record, &asked);
 }
 
-/* To be kept whole. */
+/* To be kept whole; more: of it comes now. */
 static bool
-is_too_big(const struct call *call, uint64_t bytes)
+is_too_big(const struct call *call, uint64_t size, size_t more)
 {
-    return bytes > CALLS_BODY_MAX && !call->wire->opt->cassette;
+    bool is_full = call->wire->kept + more > WIRE_KEPT_MAX;
+    bool is_large = size > CALLS_BODY_MAX || (size > BIG_AHEAD && is_full);
+    return is_large && !call->wire->opt->cassette;
 }
 
 int
@@ -186,7 +200,7 @@ call_begin(struct conn *c, const struct wire_head *head, const struct gate_pass 
                                   .keeps = head->keeps_alive };
     call->length = head->is_chunked ? 0 : head->length;
     call->body.b.ceiling = w->opt->cassette ? CALLS_ALL_MAX : 0;
-    call->is_big = is_too_big(call, call->length);
+    call->is_big = is_too_big(call, call->length, 0);
     call->upstream = to->upstream->name;
     buf_append(&call->method, head->method.p, head->method.n);
     buf_append(&call->url, to->path.p, to->path.n);
@@ -221,6 +235,7 @@ become_big(struct call *call)
     queue_drop(&call->body, call->taken);
     queue_compact(&call->body);
     call->taken = 0;
+    weigh(call);
 }
 
 static void
@@ -244,14 +259,16 @@ void
 call_body(struct call *call, struct view bytes)
 {
     call->sent += bytes.n;
-    if (!call->is_big && is_too_big(call, call->sent))
+    if (!call->is_big && is_too_big(call, call->sent, bytes.n))
         become_big(call);
     if (call->is_big)
         wire_note_body_piece(call->note, bytes, false);
-    if (queue_put(&call->body, bytes) < 0)
+    if (queue_put(&call->body, bytes) < 0) {
         give_up(call, "there is no memory for the request's body");
-    else
-        ask_upstream(call);
+        return;
+    }
+    weigh(call);
+    ask_upstream(call);
 }
 
 static void
@@ -295,6 +312,7 @@ give_more(void *ctx, uint8_t *p, size_t n, bool *ret_is_end)
         queue_drop(&call->body, got);
         queue_compact(&call->body);
         call->taken = 0;
+        weigh(call);
         if (call->conn)
             conn_update(call->conn);
     }
@@ -332,6 +350,7 @@ take_head(void *ctx, unsigned status, struct view reason,
     if (call->is_body_whole && !call->is_big) { /* it will not be wanted again */
         call->taken = 0;
         queue_release(&call->body);
+        weigh(call);
     }
     call->expected = body_size(headers, n);
     wire_note_reply(call->note, status, headers, n);

@@ -267,12 +267,9 @@ note_drop(struct buf *ready, size_t n)
         memmove(ready->p, ready->p + n, ready->n);
 }
 
-void
-wire_note_body_piece(struct wire_note *n, struct view piece, bool is_last)
+static void
+take_piece(struct wire_note *n, struct view piece, bool is_last)
 {
-    if (!n)
-        return;
-    write_head(n);
     n->sent_bytes += piece.n;
     (void)calls_mask_feed(&n->mask, &n->sent, piece, &n->sent_piece);
     if (is_last)
@@ -285,6 +282,19 @@ wire_note_body_piece(struct wire_note *n, struct view piece, bool is_last)
     if (is_due)
         note_drop(&n->sent_piece, note_put_piece(n, &l, &n->sent_piece, is_last));
     record_write(n->record);
+}
+
+/* What was kept until now may be much: no more than a piece of it is there twice. */
+void
+wire_note_body_piece(struct wire_note *n, struct view piece, bool is_last)
+{
+    if (!n)
+        return;
+    write_head(n);
+    for (; piece.n > RECORD_PIECE;
+         piece = (struct view){ piece.p + RECORD_PIECE, piece.n - RECORD_PIECE })
+        take_piece(n, (struct view){ piece.p, RECORD_PIECE }, false);
+    take_piece(n, piece, is_last);
 }
 
 /* -- the end -- */

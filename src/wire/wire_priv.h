@@ -30,6 +30,7 @@ enum {
     WIRE_PIECE = 64 << 10,
     WIRE_OUT_HIGH = 256 << 10, /* so much waits for a client: no more is read for it */
     WIRE_OUT_LOW = 64 << 10,
+    WIRE_KEPT_MAX = 128 << 20, /* of all requests: with more, large ones are not kept */
     WIRE_SIGNALS = 3,
 };
 
@@ -50,6 +51,7 @@ struct wire {
     struct conn *conns;
     size_t conn_count;
     struct call *due; /* whose requests are to be recorded, when the loop comes round */
+    size_t kept;      /* bytes of requests */
     bool is_ending;
     struct wire_result result;
 };
