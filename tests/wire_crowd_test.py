@@ -13,6 +13,7 @@ Both sides make each byte from a seed: the clients hold what they get against it
 and support/crowd.py, which has made all of it once more, what was recorded.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -30,6 +31,7 @@ from support.crowd import DROPPED, PLAIN, REFUSED, Record, Script, Turns
 from support.processes import stat, times_slept, wait_for
 from support.proxy import Proxy
 from support.tap import run, test
+from support.upstream import event
 
 AHR, UPSTREAM, CLIENTS = sys.argv[1], *(str(Path(arg).resolve()) for arg in sys.argv[2:4])
 IS_LONG, IS_SANITIZED = bool(os.environ.get("AHR_TEST_LONG")), "--sanitized" in sys.argv
@@ -213,6 +215,91 @@ def large_requests_that_wait_take_bounded_memory_together():
                     text = body if "base" in told else told["text"].encode()
                     sums[told["call"]] = zlib.crc32(text, sums.get(told["call"], 0))
         assert set(sums.values()) == {zlib.crc32(body)} and len(sums) == count, sums
+
+
+# -- whose turn it is --
+
+class Floods:
+    """An upstream that floods, takes floods, and says an event when the one before it has been seen."""
+
+    def __enter__(self):
+        self.door = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.is_over, self.seen = threading.Event(), threading.Semaphore(0)
+        self.taken = 0
+        threading.Thread(target=self.welcome, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_over.set()
+        self.door.close()
+
+    def welcome(self):
+        while True:
+            try:
+                sock, _ = self.door.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(sock,), daemon=True).start()
+
+    def serve(self, sock):
+        with sock, contextlib.suppress(OSError):
+            head = b""
+            while b"\r\n\r\n" not in head:
+                head += sock.recv(65536)
+            if b"/upload " in head:
+                while data := sock.recv(1 << 18):
+                    self.taken += len(data)
+                return
+            sock.sendall(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
+            part = event({"type": "x", "text": "words of an event"}) * 1000
+            while b"/flood " in head and not self.is_over.is_set():
+                sock.sendall(b"%x\r\n%s\r\n" % (len(part), part))
+            for n in range(ROUNDS):
+                one = event({"type": "x", "n": n})
+                sock.sendall(b"%x\r\n%s\r\n" % (len(one), one))
+                self.seen.acquire()
+
+
+ROUNDS = 100
+
+
+@test
+def floods_keep_nobody_waiting():
+    """While replies and a request flood through the proxy, events come one by one, each when the last was seen."""
+    with Ahr(AHR) as a, Floods() as up, Proxy(a, f"http://127.0.0.1:{up.door.getsockname()[1]}") as proxy:
+        passed = [0, 0]
+
+        def read_flood(number):
+            with proxy.client() as c:
+                c.send(proxy.request("/v1/flood", b"{}"))
+                while not up.is_over.is_set():
+                    passed[number] += len(c.sock.recv(1 << 18))
+
+        def write_flood():
+            with proxy.client() as c, contextlib.suppress(OSError):
+                c.send(proxy.request("/v1/upload", method="POST", headers=[("Transfer-Encoding", "chunked")]))
+                part = b"words of a request, " * 3000
+                while not up.is_over.is_set():
+                    c.send(b"%x\r\n%s\r\n" % (len(part), part))
+        threads = [threading.Thread(target=read_flood, args=(n,)) for n in (0, 1)] + [threading.Thread(target=write_flood)]
+        for t in threads:
+            t.start()
+        wait_for(lambda: min(passed) > 1 << 20 and up.taken > 1 << 20)
+        before, between = sum(passed) + up.taken, []
+        with proxy.client() as c:
+            c.send(proxy.request("/v1/events", b"{}"))
+            for n in range(ROUNDS):
+                c.until(event({"type": "x", "n": n}))
+                up.seen.release()
+                now = sum(passed) + up.taken
+                between.append(now - before)
+                before = now
+        up.is_over.set()
+        for t in threads:
+            t.join()
+        print(f"# {sorted(between)[ROUNDS // 2] >> 10} KiB of floods between two events, {sum(between) >> 20} MiB in all")
+        assert sum(between) > 1 << 20  # they went on meanwhile
+        proxy.process.kill()  # it has more to write than anybody wants to wait for
 
 
 def is_quiet(pid):

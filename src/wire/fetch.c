@@ -13,7 +13,9 @@ enum {
     CONNECT_S = 30,
     PIECE_BYTES = 64 << 10,
     UPLOAD_BYTES = 64 << 10,
-    KEPT = 512, /* connections */
+    TURN_BYTES = 128 << 10, /* of a reply, before others have their turn */
+    HANDLES = 3,            /* of the loop, without sockets */
+    KEPT = 512,             /* connections */
     HEAD_BYTES_MAX = 256 << 10,
 };
 
@@ -36,6 +38,10 @@ struct fetch {
     bool has_head;   /* it was handed out */
     bool is_inside;  /* libcurl is calling us for it */
     bool is_cancelled;
+    bool is_held;    /* nobody takes more of it now */
+    bool is_resting; /* it has had its turn */
+    uint64_t turn;   /* its latest one, in which … */
+    size_t taken;    /* … so much of it was handed out */
     const char *refusal; /* of the reply's head; NULL: it is not refused */
     char why[CURL_ERROR_SIZE];
 };
@@ -44,8 +50,12 @@ struct fetches {
     CURLM *multi;
     uv_loop_t *loop;
     uv_timer_t timer;
+    uv_check_t check;
+    uv_idle_t idle; /* while some rest, nobody waits in the poll */
     const char *ca_file;
     struct fetch *first;
+    size_t resting;
+    uint64_t turn; /* of the loop */
     bool is_closing;
     unsigned open; /* handles of the loop */
 };
@@ -62,6 +72,7 @@ end_fetch(struct fetch *f)
         all->first = f->next;
     if (f->next)
         f->next->before = f->before;
+    all->resting -= f->is_resting;
     curl_multi_remove_handle(all->multi, f->easy);
     curl_easy_cleanup(f->easy);
     curl_slist_free_all(f->headers);
@@ -152,6 +163,55 @@ on_timer(uv_timer_t *timer)
     act(timer->data, CURL_SOCKET_TIMEOUT, 0);
 }
 
+/* -- turns -- */
+
+static void
+on_idle(uv_idle_t *idle)
+{
+    (void)idle;
+}
+
+/* libcurl reads a socket until it is empty, and one that is filled faster than that never
+ * is: everybody else would wait. */
+static size_t
+rest(struct fetch *f)
+{
+    struct fetches *all = f->all;
+    f->is_resting = true;
+    if (!all->resting++)
+        uv_idle_start(&all->idle, on_idle);
+    return CURL_WRITEFUNC_PAUSE;
+}
+
+static bool
+has_had_its_turn(struct fetch *f)
+{
+    if (f->turn != f->all->turn)
+        f->taken = 0;
+    f->turn = f->all->turn;
+    return f->taken >= TURN_BYTES;
+}
+
+static void
+on_check(uv_check_t *check)
+{
+    struct fetches *all = check->data;
+    all->turn++;
+    if (!all->resting)
+        return;
+    all->resting = 0;
+    uv_idle_stop(&all->idle);
+    for (struct fetch *f = all->first, *next; f; f = next) {
+        bool goes_on = f->is_resting && !f->is_held;
+        next = f->next;
+        f->is_resting = false;
+        if (goes_on)
+            curl_easy_pause(f->easy, CURLPAUSE_CONT);
+    }
+}
+
+/* -- the end of handles -- */
+
 static void
 free_all(struct fetches *all)
 {
@@ -168,7 +228,7 @@ on_watch_closed(uv_handle_t *handle)
 }
 
 static void
-on_timer_closed(uv_handle_t *handle)
+on_handle_closed(uv_handle_t *handle)
 {
     free_all(handle->data);
 }
@@ -236,8 +296,11 @@ fetches_new(struct fetches **ret, uv_loop_t *loop, const char *ca_file, struct e
     all->loop = loop;
     all->ca_file = ca_file;
     uv_timer_init(loop, &all->timer);
-    all->timer.data = all;
-    all->open = 1;
+    uv_check_init(loop, &all->check);
+    uv_idle_init(loop, &all->idle);
+    all->timer.data = all->check.data = all->idle.data = all;
+    all->open = HANDLES;
+    uv_check_start(&all->check, on_check);
     curl_multi_setopt(all->multi, CURLMOPT_SOCKETFUNCTION, set_watch);
     curl_multi_setopt(all->multi, CURLMOPT_SOCKETDATA, all);
     curl_multi_setopt(all->multi, CURLMOPT_TIMERFUNCTION, set_timer);
@@ -259,7 +322,9 @@ fetches_free(struct fetches *all)
     }
     curl_multi_cleanup(all->multi);
     all->is_closing = true;
-    uv_close((uv_handle_t *)&all->timer, on_timer_closed);
+    uv_close((uv_handle_t *)&all->timer, on_handle_closed);
+    uv_close((uv_handle_t *)&all->check, on_handle_closed);
+    uv_close((uv_handle_t *)&all->idle, on_handle_closed);
 }
 
 /* -- the reply -- */
@@ -310,12 +375,15 @@ on_data(char *p, size_t size, size_t n, void *ctx)
     n *= size;
     if (f->is_cancelled)
         return n ? 0 : 1;
+    if (has_had_its_turn(f))
+        return rest(f);
     f->is_inside = true;
-    bool is_taken = f->events->data(f->ctx, (struct view){ (const uint8_t *)p, n });
+    f->is_held = !f->events->data(f->ctx, (struct view){ (const uint8_t *)p, n });
     f->is_inside = false;
     if (f->is_cancelled)
         return n ? 0 : 1;
-    return is_taken ? n : (size_t)CURL_WRITEFUNC_PAUSE;
+    f->taken += n;
+    return f->is_held ? (size_t)CURL_WRITEFUNC_PAUSE : n;
 }
 
 /* -- the request -- */
@@ -475,7 +543,8 @@ fetch_start(struct fetches *all, const struct fetch_request *r,
 void
 fetch_resume(struct fetch *f)
 {
-    if (!f->is_inside)
+    f->is_held = false;
+    if (!f->is_inside && !f->is_resting)
         curl_easy_pause(f->easy, CURLPAUSE_CONT);
 }
 
