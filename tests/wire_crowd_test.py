@@ -37,7 +37,7 @@ AHR, UPSTREAM, CLIENTS = sys.argv[1], *(str(Path(arg).resolve()) for arg in sys.
 IS_LONG, IS_SANITIZED = bool(os.environ.get("AHR_TEST_LONG")), "--sanitized" in sys.argv
 SEED = int(os.environ.get("AHR_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 30)
 
-# streams, calls of each, events of a call, bytes a user says, turns of a talk (the last three on the average or at most)
+# streams, calls of each; events of a call, on the average; bytes a user says, and turns of a talk, at most
 STREAMS, CALLS, EVENTS, SPOKEN, TURNS = (
     (100, 8, 60, 2000, 5) if IS_SANITIZED else (200, 60, 600, 4000, 18) if IS_LONG else (200, 10, 100, 2000, 5))
 
@@ -193,7 +193,10 @@ def large_requests_that_wait_take_bounded_memory_together():
     body = line * (size // len(line))
     with Ahr(AHR) as a, Sink() as up, Proxy(a, f"http://127.0.0.1:{up.door.getsockname()[1]}") as proxy:
         pid, got = proxy.process.pid, []
-        threads = [threading.Thread(target=lambda: got.append(proxy.post("/v1/files", body).body)) for _ in range(count)]
+
+        def ask():
+            got.append(proxy.post("/v1/files", body).body)
+        threads = [threading.Thread(target=ask) for _ in range(count)]
         for t in threads:
             t.start()
         wait_for(lambda: times_slept(pid) > 5 and is_quiet(pid))
@@ -281,7 +284,8 @@ def floods_keep_nobody_waiting():
                 part = b"words of a request, " * 3000
                 while not up.is_over.is_set():
                     c.send(b"%x\r\n%s\r\n" % (len(part), part))
-        threads = [threading.Thread(target=read_flood, args=(n,)) for n in (0, 1)] + [threading.Thread(target=write_flood)]
+        threads = [threading.Thread(target=read_flood, args=(n,)) for n in (0, 1)]
+        threads.append(threading.Thread(target=write_flood))
         for t in threads:
             t.start()
         wait_for(lambda: min(passed) > 1 << 20 and up.taken > 1 << 20)
@@ -297,7 +301,8 @@ def floods_keep_nobody_waiting():
         up.is_over.set()
         for t in threads:
             t.join()
-        print(f"# {sorted(between)[ROUNDS // 2] >> 10} KiB of floods between two events, {sum(between) >> 20} MiB in all")
+        print(f"# {sorted(between)[ROUNDS // 2] >> 10} KiB of them between two events, {sum(between) >> 20} MiB of all",
+              flush=True)
         assert sum(between) > 1 << 20  # they went on meanwhile
         proxy.process.kill()  # it has more to write than anybody wants to wait for
 
