@@ -816,10 +816,11 @@ def a_disk_that_is_full_is_told_of_once_and_what_is_lost_is_counted():
         kept = [line for line in lines if line["call"] > 6]
         assert len(kept) > 100
         for number, plan in enumerate(last.plans, len(before) + 11):
-            told = json.loads(a.ok("wire", "--json", "--call", number, "talk"))
+            told = json.loads(a.run("wire", "--json", "--call", number, "talk").stdout)  # others have no end: status 4
             assert told["reply"].encode() == plan.body() and told["request"].encode() == last.asked[number - 17].body
-        rows = json.loads(a.ok("wire", "--json", "talk"))
-        assert len(rows) <= 19 and {1, 2, 3, 4, 5, 6, 17, 18, 19} <= {r["call"] for r in rows}, rows
+        done = a.run("wire", "--json", "talk")
+        rows = json.loads(done.stdout)
+        assert done.returncode in (0, 4) and len(rows) <= 19 and {1, 2, 3, 4, 5, 6, 17, 18, 19} <= {r["call"] for r in rows}, rows
 
 
 @test
@@ -842,7 +843,7 @@ def an_agent_works_on_when_its_proxy_dies_again_and_again():
                 calls = wire_calls(session.folder() / "session.wire.jsonl")  # as the last death has left it
                 rows = json.loads(a.ok("wire", "--json", "talk"))
                 told = {r["call"]: r["end"] for r in rows}
-                want = {n: c.end["status"] if c.end else "open" for n, c in calls.items()}
+                want = {n: c.end["status"] for n, c in calls.items()}  # completed by the last one
                 assert told == want, (set(told.items()) ^ set(want.items()))
                 assert answered(session.asked()) == 3 * 60, answered(session.asked())
             except BaseException:

@@ -211,7 +211,7 @@ take_moment(struct completing *c, const struct moment *m, struct err *err)
     if (!r)
         r = feed_reply(c, &w, a);
     calls_answer_free(a);
-    if (w.facts->stop.n)
+    if (w.facts->stop.n && w.facts->end == CALLS_OK)
         calls_talk_answered(c->talk, asked_of(c)[c->call]);
     return r;
 }

@@ -145,7 +145,7 @@ open_entire(struct within *w, struct err *err)
         .git_branch = buf_str(&w->branch),
         .start_ns = w->clock.real_ns,
     };
-    if (!has_flag(w, 'e'))
+    if (!has_flag(w, 'e') || w->entire)
         return 0;
     /* One before us may have begun with it. */
     int r = has_left(w) ? journal_entire_open_again(&w->entire, &opt, err) : ERR_MISSING;
@@ -158,7 +158,7 @@ static int
 open_record(struct within *w, struct err *err)
 {
     AUTO(buf) branch = { 0 };
-    int r = redact_own_open(&w->redact, NULL, err);
+    int r = w->redact ? 0 : redact_own_open(&w->redact, NULL, err);
     if (r < 0)
         return r;
     if (*w->words[CWD])
@@ -228,8 +228,11 @@ serve(struct within *w, struct err *err)
         .ctx = w,
     };
     r = wire_run(&opt, &done, err);
-    /* A recorder that has vanished leaves its session to whoever recovers it. */
-    if (w->has_ended && (w->record || (has_left(w) && give_record(w)))) {
+    /* A recorder that has vanished leaves its session to whoever recovers it. What there
+     * is of a record is completed also by one that was to do without. */
+    if (w->has_ended && !w->record && has_left(w))
+        (void)open_record(w, err);
+    if (w->has_ended && w->record) {
         wire_record_finish(w->record, true);
         tell_used(w);
     }

@@ -310,7 +310,7 @@ tap_owes(const struct tap *t)
 {
     AUTO(buf) path = { .ceiling = PATH_MAX };
     struct stat st;
-    return t->fd < 0 && !t->has_told && !tap_is_bare(t) &&
+    return t->fd < 0 && !t->has_told &&
            session_sibling_path(t->opt->tape_path, SESSION_WIRE, &path) == 0 &&
            stat(buf_str(&path), &st) == 0;
 }

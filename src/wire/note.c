@@ -342,7 +342,7 @@ put_end(struct wire_note *n, enum calls_status status, struct view error, uint64
         l.model = f.model;
         l.stop = f.stop;
         l.usage = f.usage;
-        if (f.stop.n)
+        if (f.stop.n && status == CALLS_OK)
             calls_talk_answered(n->record->talk, n->talk_asked);
     }
     record_put(n->record, &l);

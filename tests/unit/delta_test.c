@@ -601,20 +601,6 @@ of_several_conversations_each_is_told_by_its_own(void **state)
 }
 
 static void
-of_calls_that_are_told_out_of_order_the_base_is_an_earlier_one(void **state)
-{
-    (void)state;
-    static const uint64_t order[] = { 3, 1, 2, 6, 5, 4 }, bases[] = { 0, 0, 1, 2, 2, 2 };
-    struct story s;
-    AUTO(buf) body = { 0 };
-    story_begin(&s, 8 << 20);
-    put_body(&body, 1, 9, 500);
-    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-        assert_int_equal(tell_call(&s, order[i], "k", view_of(&body)), bases[i]);
-    story_release(&s);
-}
-
-static void
 bodies_of_another_kind_are_not_looked_at(void **state)
 {
     (void)state;
@@ -878,7 +864,6 @@ main(void)
         cmocka_unit_test(a_result_that_does_not_fit_is_told),
         cmocka_unit_test(a_body_is_told_by_the_call_before_it),
         cmocka_unit_test(of_several_conversations_each_is_told_by_its_own),
-        cmocka_unit_test(of_calls_that_are_told_out_of_order_the_base_is_an_earlier_one),
         cmocka_unit_test(bodies_of_another_kind_are_not_looked_at),
         cmocka_unit_test(a_body_that_came_late_is_told_by_no_later_call),
         cmocka_unit_test(the_same_once_more_is_told_in_one_op),
