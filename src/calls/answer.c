@@ -168,6 +168,12 @@ calls_answer_has_begun(const struct calls_answer *a)
     return a->has_begun;
 }
 
+bool
+calls_answer_has_failed(const struct calls_answer *a)
+{
+    return a->has_failed;
+}
+
 struct turn_reply_facts
 calls_answer_facts(const struct calls_answer *a)
 {

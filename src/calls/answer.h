@@ -26,6 +26,8 @@ int calls_answer_end(struct calls_answer *a, struct view error, turn_event_fn fn
                      void *ctx);
 /* Has the model said anything yet? */
 bool calls_answer_has_begun(const struct calls_answer *a);
+/* Is there an error in it? */
+bool calls_answer_has_failed(const struct calls_answer *a);
 /* Borrowed until the next call. */
 struct turn_reply_facts calls_answer_facts(const struct calls_answer *a);
 

@@ -210,9 +210,9 @@ take_moment(struct completing *c, const struct moment *m, struct err *err)
     r = calls_answer_new(&a, api, w.facts->status, w.facts->is_stream);
     if (!r)
         r = feed_reply(c, &w, a);
-    calls_answer_free(a);
-    if (w.facts->stop.n && w.facts->end == CALLS_OK)
+    if (!r && w.facts->stop.n && w.facts->end == CALLS_OK && !calls_answer_has_failed(a))
         calls_talk_answered(c->talk, asked_of(c)[c->call]);
+    calls_answer_free(a);
     return r;
 }
 

@@ -192,6 +192,13 @@ look_for_retry(struct wire_note *n, struct view body)
     *n->asked = (struct record_asked){ hash, n->number, false };
 }
 
+void
+note_failed(struct wire_note *n)
+{
+    if (n->asked && n->asked->call == n->number)
+        n->asked->has_failed = true;
+}
+
 /* A turn_event_fn. */
 static int
 tell_asked(void *ctx, const struct turn_event *e)
@@ -342,7 +349,7 @@ put_end(struct wire_note *n, enum calls_status status, struct view error, uint64
         l.model = f.model;
         l.stop = f.stop;
         l.usage = f.usage;
-        if (f.stop.n && status == CALLS_OK)
+        if (f.stop.n && status == CALLS_OK && !calls_answer_has_failed(n->answer))
             calls_talk_answered(n->record->talk, n->talk_asked);
     }
     record_put(n->record, &l);
@@ -365,8 +372,8 @@ wire_note_end(struct wire_note *n, enum calls_status status, const char *error,
     struct view text = { why.p, why.n };
     note_conclude(n, status == CALLS_OK ? (struct view){ 0 } : text);
     put_end(n, status, text, sent, received);
-    if (n->asked && n->asked->call == n->number)
-        n->asked->has_failed = status != CALLS_OK || n->status >= 400;
+    if (status != CALLS_OK || (n->answer && calls_answer_has_failed(n->answer)))
+        note_failed(n);
     record_write(r);
     release(n);
 }

@@ -73,6 +73,8 @@ wire_note_reply(struct wire_note *n, unsigned status, const struct calls_header 
         n->answer = NULL;
     if (n->is_stream && calls_veil_new(&n->veil, &n->mask) < 0)
         n->is_stream = false;
+    if (status >= 400) /* who is told so may ask again before it has ended */
+        note_failed(n);
     put_head(n, headers, count);
     record_write(n->record);
 }
