@@ -621,6 +621,33 @@ def a_secret_that_a_model_says_in_pieces_is_masked():
             assert files_with(a.dir / "home", part.encode()) == [], part
 
 
+@test
+def a_secret_in_which_a_body_breaks_off_is_masked_too():
+    secret, own = "ghp_" + "1B2c3D4e5F6g7H8i9J0kA1b2C3d4E53XiXGl", "planted-credential-KKKK4321"
+    bodies = ["A text, and in it " + secret, '{"text": "in JSON\\n' + secret, "What you have said: " + own]
+
+    async def handler(request, reply):
+        body = bodies[len(up.requests) - 1].encode()
+        await reply.head(200, [("content-type", "text/plain")], chunked=True)
+        await reply.piece(body[:-8])
+        reply.hang_up()
+    with Ahr(AHR) as a, Upstream(handler) as up, Proxy(a, up.url) as proxy:
+        for body in bodies:  # of replies …
+            got = proxy.post("/v1/x", b"{}", headers=[("X-Api-Key", own)])
+            assert got.body == body[:-8].encode() and not got.is_whole, got.__dict__
+        for body in bodies:  # … and of requests
+            with proxy.client() as c:
+                c.send(proxy.request("/v1/x", body.encode(), headers=[("X-Api-Key", own)])[:-8])
+        proxy.wait_calls(2 * len(bodies))
+        proxy.end()
+        for part in (secret[4:16], own[:-8], own[8:-8]):
+            assert files_with(a.dir / "home", part.encode()) == [], part
+        kept = [line["text"] for line in proxy.lines() if line["type"] in ("body", "request_body") and
+                line.get("text") != "{}"]
+        assert sum("[REDACTED:" in text for text in kept) == 2 * len(bodies), kept
+        assert all(any(text.startswith(body[:9]) for text in kept) for body in bodies), kept
+
+
 # -- the conversation --
 
 @test

@@ -572,12 +572,36 @@ calls_mask_feed(struct calls_mask *m, struct calls_mask_stream *s, struct view b
     return r;
 }
 
+void
+calls_mask_cut(struct calls_mask_stream *s)
+{
+    s->is_cut = true;
+    if (s->redact)
+        redact_stream_cut(s->redact);
+    if (s->strings)
+        s->strings->is_cut = true;
+}
+
+/* The beginning of what was said, at the end of a body that breaks off. */
+static int
+mask_begun(struct calls_mask *m, struct calls_mask_stream *s, struct buf *out)
+{
+    size_t n = begun(m, (struct view){ s->waiting.p, s->waiting.n }, SAID_MAX);
+    int r = pass_on(m, s, n, out);
+    if (r < 0 || n < SAID_MIN)
+        return r;
+    s->waiting.n = 0;
+    return buf_puts(&s->waiting, REDACT_MASK "credential]");
+}
+
 int
 calls_mask_flush(struct calls_mask *m, struct calls_mask_stream *s, struct buf *out)
 {
     if (!s->redact)
         return 0;
-    int r = pass_on(m, s, 0, out);
+    int r = s->is_cut ? mask_begun(m, s, out) : 0;
+    if (r >= 0)
+        r = pass_on(m, s, 0, out);
     if (r >= 0)
         r = redact_stream_flush(s->redact, scanned(s, out));
     if (r >= 0)
@@ -586,7 +610,7 @@ calls_mask_flush(struct calls_mask *m, struct calls_mask_stream *s, struct buf *
         redact_json_pieces_release(s->strings);
     free(s->strings);
     s->strings = NULL;
-    s->has_begun = false;
+    s->has_begun = s->is_cut = false;
     return r;
 }
 

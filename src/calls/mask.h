@@ -74,6 +74,7 @@ struct calls_mask_stream {
     struct redact_stream *redact;
     struct buf waiting;
     size_t covered; /* bytes at its beginning that belong to what was masked */
+    bool is_cut;    /* it breaks off */
     bool has_begun; /* there was something else than blanks */
     struct redact_json_pieces *strings; /* NULL: it is no JSON */
     struct buf plain;
@@ -81,6 +82,9 @@ struct calls_mask_stream {
 
 int calls_mask_feed(struct calls_mask *m, struct calls_mask_stream *s, struct view bytes,
                     struct buf *out);
+/* It breaks off here: what looks like the beginning of a secret at its end is masked. The
+ * flush follows. */
+void calls_mask_cut(struct calls_mask_stream *s);
 /* Nothing follows. */
 int calls_mask_flush(struct calls_mask *m, struct calls_mask_stream *s, struct buf *out);
 void calls_mask_stream_release(struct calls_mask_stream *s);

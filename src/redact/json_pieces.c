@@ -43,6 +43,8 @@ scan(struct redact_json_pieces *s, bool is_last, struct buf *let)
     int r = 0;
     if (s->plain.n > before)
         r = redact_stream_feed(s->scanner, s->plain.p + before, s->plain.n - before, let);
+    if (s->is_cut && !is_at_quote(s))
+        redact_stream_cut(s->scanner);
     if (!r && (is_at_quote(s) || is_last))
         r = redact_stream_flush(s->scanner, let);
     return r;

@@ -16,6 +16,7 @@ struct redact_json_pieces {
     struct redact *redact;
     struct redact_stream *scanner;
     bool is_off;      /* it was no JSON */
+    bool is_cut;      /* the last piece breaks off (redact_stream_cut()) */
     bool is_inside;   /* a string, which has not ended; the rest is of that: */
     struct buf raw;   /* what was not passed on */
     size_t seen;      /* … of which the scanner has seen so much */

@@ -82,6 +82,9 @@ int redact_stream_flush(struct redact_stream *s, struct buf *out);
  * sees what they type. What follows is masked all the same, without these letters.
  */
 int redact_stream_rest(struct redact_stream *s, struct buf *out);
+/* What has come of an input that was to be whole (is_whole) is not all of it: its end may
+ * have cut off a secret. Before the flush; until then. */
+void redact_stream_cut(struct redact_stream *s);
 /* How many bytes are held back now. */
 size_t redact_stream_held(const struct redact_stream *s);
 /* The terminal has a new size. */

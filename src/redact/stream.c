@@ -119,6 +119,13 @@ redact_stream_reset(struct redact_stream *s)
     s->failed = reset(s);
 }
 
+void
+redact_stream_cut(struct redact_stream *s)
+{
+    for (size_t i = 0; i < PROJECT_LANES; i++)
+        s->lanes[i].is_whole = false;
+}
+
 size_t
 redact_stream_held(const struct redact_stream *s)
 {

@@ -89,7 +89,7 @@ record_request(struct call *call)
         return;
     call->is_recorded = true;
     if (!call->is_big)
-        wire_note_body(call->note, body);
+        wire_note_body(call->note, body, call->is_body_whole);
 }
 
 void
@@ -400,7 +400,8 @@ take_end(void *ctx, enum fetch_end end, const char *why)
                    end == FETCH_UNTRUSTED ? " (--upstream-ca names other certificates)"
                                           : "");
     record_request(call);
-    wire_note_data_end(call->note); /* on disk before the client knows that it is whole */
+    /* On disk before the client knows that it is whole. */
+    wire_note_data_end(call->note, end == FETCH_OK);
     if (call->conn && end != FETCH_OK && !r->has_head) {
         wire_note_end(call->note, CALLS_ERROR, buf_str(&text), call->sent,
                       call->received);

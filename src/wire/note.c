@@ -208,8 +208,20 @@ tell_asked(void *ctx, const struct turn_event *e)
     return 0;
 }
 
+static void
+mask_body(struct wire_note *n, struct view body, bool is_whole, struct buf *out)
+{
+    if (is_whole) {
+        calls_mask_body(&n->mask, body, out);
+        return;
+    }
+    (void)calls_mask_feed(&n->mask, &n->sent, body, out);
+    calls_mask_cut(&n->sent);
+    (void)calls_mask_flush(&n->mask, &n->sent, out);
+}
+
 void
-wire_note_body(struct wire_note *n, struct view body)
+wire_note_body(struct wire_note *n, struct view body, bool is_whole)
 {
     if (!n || n->is_head_written)
         return;
@@ -220,7 +232,7 @@ wire_note_body(struct wire_note *n, struct view body)
     look_for_retry(n, body);
     write_head(n);
     buf_clear(&r->masked);
-    calls_mask_body(&n->mask, body, &r->masked);
+    mask_body(n, body, is_whole, &r->masked);
     struct view masked = { r->masked.p, r->masked.n };
     buf_append(&kind, n->head.target.p, n->head.target.n);
     buf_append(&kind, n->head.url.p, n->head.url.n);
@@ -364,7 +376,7 @@ wire_note_end(struct wire_note *n, enum calls_status status, const char *error,
         return;
     struct wire_record *r = n->record;
     write_head(n);
-    wire_note_data_end(n);
+    wire_note_data_end(n, status == CALLS_OK);
     n->ends_ns = record_now_ns(r);
     calls_mask_body(&n->mask, view_of(error), &why);
     if (!why.n && n->damage)

@@ -198,10 +198,12 @@ take_body(struct wire_note *n, struct view bytes)
 }
 
 static void
-end_body(struct wire_note *n)
+end_body(struct wire_note *n, bool is_whole)
 {
     if (!n->body_bytes)
         return;
+    if (!is_whole)
+        calls_mask_cut(&n->got);
     (void)calls_mask_flush(&n->mask, &n->got, &n->piece);
     put_pieces(n, true);
 }
@@ -229,7 +231,7 @@ wire_note_data(struct wire_note *n, struct view bytes, bool is_last)
                     : r == ERR_LIMIT ? "its body is too large to be recorded"
                                      : "not all of its body could be recorded";
     if (is_last) {
-        wire_note_data_end(n);
+        wire_note_data_end(n, true);
         return;
     }
     if (!n->is_stream)
@@ -238,7 +240,7 @@ wire_note_data(struct wire_note *n, struct view bytes, bool is_last)
 }
 
 void
-wire_note_data_end(struct wire_note *n)
+wire_note_data_end(struct wire_note *n, bool is_whole)
 {
     struct calls_veil_to to;
     if (!n || !n->has_reply || n->has_ended)
@@ -248,7 +250,7 @@ wire_note_data_end(struct wire_note *n)
         (void)calls_split_end(&n->split, take_event, n);
         (void)calls_veil_end(n->veil, to_record(n, &to));
     } else {
-        end_body(n);
+        end_body(n, is_whole);
     }
     if (n->unpack && !wire_unpack_is_whole(n->unpack) && !n->damage && n->body_bytes)
         n->damage = "its compressed body breaks off";

@@ -74,16 +74,17 @@ struct wire_asked {
 /* Its request's head has come. NULL: no memory, and it is not recorded. Every function
  * takes NULL for such a one. */
 struct wire_note *wire_note_new(struct wire_record *r, const struct wire_asked *asked);
-/* The body, whole; or in pieces, is_last with the last one, which may be empty. */
-void wire_note_body(struct wire_note *n, struct view body);
+/* The body: is_whole, or as far as it has come before the client went; or in pieces,
+ * is_last with the last one, which may be empty. */
+void wire_note_body(struct wire_note *n, struct view body, bool is_whole);
 void wire_note_body_piece(struct wire_note *n, struct view piece, bool is_last);
 /* The reply's head. */
 void wire_note_reply(struct wire_note *n, unsigned status,
                      const struct calls_header *headers, size_t count);
 /* Bytes of its body, as they came. is_last: that is all, as its head has said. */
 void wire_note_data(struct wire_note *n, struct view bytes, bool is_last);
-/* No more of its body comes: what waited for that is written. */
-void wire_note_data_end(struct wire_note *n);
+/* No more of its body comes, be it whole or broken off: what waited is written. */
+void wire_note_data_end(struct wire_note *n, bool is_whole);
 /* The call is over, and the note is no more. error: why; may be empty. sent, received:
  * bytes of the bodies. */
 void wire_note_end(struct wire_note *n, enum calls_status status, const char *error,

@@ -753,6 +753,35 @@ a_failure_before_is_not_forgotten(void **state)
 /* -- streams -- */
 
 static void
+a_body_that_breaks_off_in_a_secret_shows_nothing_of_it(void **state)
+{
+    static const char *const bodies[] = { "a text with $", "{\"a\":[\"b\\n$",
+                                          "{\"a\":$" };
+    struct calls_mask m = mask_with(*state);
+    AUTO(buf) token = { 0 };
+    AUTO(buf) own = { 0 };
+    make(&token, "<ghp>", 1);
+    make(&own, "<lower*30>", 2);
+    learn(&m, "x-api-key", buf_str(&own));
+    for (size_t i = 0; i < 2 * sizeof(bodies) / sizeof(bodies[0]); i++) {
+        struct calls_mask_stream s = { 0 };
+        AUTO(buf) body = { 0 };
+        AUTO(buf) out = { 0 };
+        const struct buf *secret = i % 2 ? &own : &token;
+        put_around(&body, bodies[i / 2], i % 2 ? buf_str(&own) : buf_str(&token));
+        body.n -= 6; /* of the secret */
+        feed(&m, &s, view_of(&body), &out);
+        calls_mask_cut(&s);
+        assert_int_equal(calls_mask_flush(&m, &s, &out), 0);
+        assert_null(memmem(out.p, out.n, secret->p + 4, 6));
+        assert_non_null(memmem(out.p, out.n, "[REDACTED:", 10));
+        assert_memory_equal(out.p, body.p, 5);
+        calls_mask_stream_release(&s);
+    }
+    calls_mask_release(&m);
+}
+
+static void
 a_stream_is_as_new_after_its_end(void **state)
 {
     struct calls_mask m = mask_with(*state);
@@ -831,6 +860,7 @@ main(void)
         cmocka_unit_test(any_bytes_stay_and_are_the_same_streamed),
         cmocka_unit_test(what_cannot_be_searched_is_left_out),
         cmocka_unit_test(a_failure_before_is_not_forgotten),
+        cmocka_unit_test(a_body_that_breaks_off_in_a_secret_shows_nothing_of_it),
         cmocka_unit_test(a_stream_is_as_new_after_its_end),
         cmocka_unit_test(memory_of_a_stream_is_bounded),
     };
