@@ -194,7 +194,10 @@ class Proxy:
 
     def lines(self, which="sessions", name="session.wire.jsonl"):
         path = self.folder(which) / name
-        return [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+        data = path.read_bytes() if path.exists() else b""
+        if which == "live":  # somebody may be writing one
+            data = data[:data.rfind(b"\n") + 1]
+        return [json.loads(line) for line in data.splitlines()]
 
     def turns(self, which="sessions"):
         return self.lines(which, "session.turns.jsonl")
