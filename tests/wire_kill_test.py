@@ -457,7 +457,7 @@ def die_at(number, env, is_entire):
 def it_is_kept_at_whichever_call_the_proxy_dies():
     if not SHIM:
         raise Skip("preloading does not go with the sanitizers")
-    stride = 1 if IS_LONG else 17
+    stride = 1 if IS_LONG else 23
     for env in ({}, {"KILL_AFTER": "1"}):
         number = random.Random(f"{SEED}{env}").randrange(stride) + 1
         while True:
@@ -671,7 +671,7 @@ def usage_of(calls):
 
 @test
 def a_session_goes_on_when_its_proxy_is_killed():
-    for number in range(KILLS // 10 + 2):
+    for number in range(KILLS // 13 + 1):
         seed = f"{SEED}w{number}"
         draw = random.Random(seed)
         how = ("record", "run")[number % 2]
@@ -725,7 +725,7 @@ def what_a_proxy_has_left_is_put_in_order_though_the_command_ends_with_it():
 
 @test
 def what_an_agent_has_seen_is_kept_when_its_recorder_is_killed_with_the_proxy():
-    for number in range(KILLS // 8 + 2):
+    for number in range(KILLS // 10 + 1):
         seed = f"{SEED}b{number}"
         draw = random.Random(seed)
         how = ("record", "run")[number % 2]
@@ -773,7 +773,7 @@ def a_disk_that_fails_at_any_call_stops_nobody_and_loses_nothing_once_it_works_a
     if not FAULTS:
         raise Skip("preloading does not go with the sanitizers")
     failed = 0
-    for at in range(1, 200, 1 if IS_LONG else 13):
+    for at in range(1, 200, 1 if IS_LONG else 17):
         draw = random.Random(f"{SEED}{at}")
         call, code = draw.choice((("writev", 28), ("writev", 5), ("open", 28)))
         env = {"LD_PRELOAD": FAULTS, "FAULT_CALL": call, "FAULT_PATH": "session.wire", "FAULT_ERRNO": str(code),
@@ -836,7 +836,7 @@ def an_agent_works_on_when_its_proxy_dies_again_and_again():
     """Three deaths in a row, and the next one serves without a record."""
     for how in ("record", "run"):
         with Ahr(AHR) as a, Upstream(serve) as up:
-            session = Session(a, how, up.url, f"{SEED}c", "--agent", f"{SEED}c", "60")
+            session = Session(a, how, up.url, f"{SEED}c", "--agent", f"{SEED}c", "40")
             try:
                 for _ in range(4):
                     pid = session.proxy()
@@ -853,7 +853,7 @@ def an_agent_works_on_when_its_proxy_dies_again_and_again():
                 told = {r["call"]: r["end"] for r in rows}
                 want = {n: c.end["status"] for n, c in calls.items()}  # completed by the last one
                 assert told == want, (set(told.items()) ^ set(want.items()))
-                assert answered(session.asked()) == 3 * 60, answered(session.asked())
+                assert answered(session.asked()) == 3 * 40, answered(session.asked())
             except BaseException:
                 print(f"# {how}, seed {SEED}")
                 raise
