@@ -10,12 +10,14 @@ enum { CODE = 6 }; /* bytes of an escape by a number */
 
 /* -- units -- */
 
-/* An escape of half a character, \\uD8.. to \\uDF..: its third digit is one of these. */
+/* An escape of the first half of a character (\ud8.. to \udb..), or of the second. */
 static bool
-is_half(struct view v, const char *digits)
+is_half(struct view v, bool is_first)
 {
-    return v.n > 3 && v.p[0] == '\\' && v.p[1] == 'u' && (v.p[2] | 0x20) == 'd' &&
-           memchr(digits, v.p[3] | 0x20, strlen(digits));
+    uint8_t c = v.n > 3 ? v.p[3] | 0x20 : 0;
+    bool is_code = v.n > 3 && v.p[0] == '\\' && v.p[1] == 'u' && (v.p[2] | 0x20) == 'd';
+    bool may_begin = c == '8' || c == '9' || c == 'a' || c == 'b';
+    return is_code && (is_first ? may_begin : c >= 'c' && c <= 'f');
 }
 
 /* May these be the first ones of an escape by a number? */
@@ -37,13 +39,13 @@ escape_size(struct view v, bool is_last)
         return v.n < 2 ? 0 : 2;
     if (v.n < CODE)
         return may_be_code(v) ? 0 : v.n; /* it is none */
-    if (!is_half(v, "89ab"))
+    if (!is_half(v, true))
         return CODE;
     struct view next = { v.p + CODE, v.n - CODE };
     bool may_follow = (!next.n || next.p[0] == '\\') && (next.n < 2 || next.p[1] == 'u');
     if (next.n < CODE && may_follow && !is_last)
         return 0;
-    return next.n >= CODE && is_half(next, "cdef") ? (size_t)2 * CODE : (size_t)CODE;
+    return next.n >= CODE && is_half(next, false) ? (size_t)2 * CODE : (size_t)CODE;
 }
 
 static int
