@@ -599,8 +599,10 @@ class Session:
     """`ahr record --wire` or `ahr run --wire` of that agent."""
 
     def __init__(self, a, how, url, seed, *words):
-        self.a, self.seed = a, seed
+        self.a, self.has_transcript = a, how == "record" and random.Random(seed).random() < 0.5
         (a.dir / "seen").mkdir()
+        if self.has_transcript:  # then one is wanted
+            (a.dir / ".entire").mkdir()
         self.env = dict(ANTHROPIC_API_KEY="none")
         # each agent is in a process group of its own: it is killed with the rest
         self.process = a.popen(how, "--name", "talk", "--wire", "--upstream", f"anthropic={url}", "--",
@@ -638,7 +640,7 @@ class Session:
         assert len(found) == 1, found
         return found[0]
 
-    def is_kept(self, status):
+    def is_kept(self, *status):
         a = self.a
         no_secret_is_anywhere(a)
         calls = wire_calls(self.folder() / "session.wire.jsonl")
@@ -648,8 +650,10 @@ class Session:
         for kept in calls.values():
             assert kept.end, kept.number
         shown = json.loads(a.ok("show", "--json", "talk"))
-        assert shown["status"] == status, shown
-        turns_are_right(self.folder(), calls)
+        assert shown["status"] in status, shown
+        turns = turns_are_right(self.folder(), calls)
+        if self.has_transcript:
+            transcript_is_right(a, turns)
         rows = json.loads(a.ok("wire", "--json", "talk"))
         assert len(rows) == len(calls)
         return calls, asked, shown
@@ -738,14 +742,16 @@ def what_an_agent_has_seen_is_kept_when_its_recorder_is_killed_with_the_proxy():
                     kill(session.proxy() or session.process.pid)
                 was_at_work = session.process.poll() is None
                 session.kill_all()
-                if was_at_work:
-                    a.ok("recover", "--all")
-                calls, _, shown = session.is_kept("interrupted" if was_at_work else "completed")
+                a.ok("recover", "--all")
+                calls, _, shown = session.is_kept("interrupted", *([] if was_at_work else ["completed"]))
                 usage = {n: v for n, v in (shown["usage"] or {}).items() if n != "calls" and v}
                 assert usage == usage_of(calls), (how, shown["usage"], usage_of(calls))
                 before = {p: p.read_bytes() for p in session.folder().iterdir() if p.is_file()}
                 a.ok("recover", "--all")
                 assert before == {p: p.read_bytes() for p in session.folder().iterdir() if p.is_file()}
+                if session.has_transcript:
+                    a.ok("delete", "--yes", "talk")
+                    assert not [*(a.dir / ".entire").glob("metadata/*")]
             except BaseException:
                 print(f"# {how}, trial {number}, seed {SEED}")
                 raise

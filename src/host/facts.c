@@ -7,6 +7,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -41,6 +43,8 @@ host_facts_begin(struct host *h, struct err *err)
         .host_pid = getpid(),
         .has_input = o->keeps_input,
         .is_redacted = o->is_redacting,
+        .entire = o->is_wired && o->is_entire ? SESSION_ENTIRE_WANTED
+                                              : SESSION_ENTIRE_NONE,
     };
     return session_meta_write(h->folder.meta_path, &h->meta, false, err);
 }
@@ -110,10 +114,23 @@ host_facts_complete(struct host *h)
         (void)file_sync_dir(h->folder.dir); /* that there is a session, and its name */
 }
 
+/* Has the proxy told of the conversation there? */
+static bool
+has_transcript(const struct host *h)
+{
+    AUTO(buf) path = { .ceiling = PATH_MAX };
+    struct stat st;
+    return h->meta.entire && h->opt->cwd &&
+           buf_printf(&path, "%s/.entire/metadata/%s", h->opt->cwd, h->opt->id) == 0 &&
+           lstat(buf_str(&path), &st) == 0;
+}
+
 int
 host_facts_end(struct host *h, struct err *err)
 {
     AUTO(buf) path = { 0 };
     unlink(reserve_path(h, &path));
+    if (has_transcript(h))
+        h->meta.entire = SESSION_ENTIRE_MADE;
     return session_meta_write(h->folder.meta_path, &h->meta, true, err);
 }
