@@ -59,10 +59,11 @@ class Plan:
         self.name = name
         seed, self.client, self.number, self.kind = name.split(".")
         draw = random.Random(name)
-        self.said = f"[{name}] " + words(draw, draw.randrange(3, 60))
+        label = name.replace(".", " ")  # some tokens have dots
+        self.said = f"[{label}] " + words(draw, draw.randrange(3, 60))
         if self.kind == "hidden":
             self.said += f"It is {TOKEN} and no other one. {words(draw, 5)}"
-        self.question = f"<{name}> " + words(draw, draw.randrange(2, 40))
+        self.question = f"<{label}> " + words(draw, draw.randrange(2, 40))
         self.slow = draw.choice((0, 0, 0.001))
         self.pieces = getattr(self, "make_" + self.kind, self.make_stream)(draw)
         self.is_stream = self.kind in ("talk", "stream", "packed", "hidden")
@@ -629,11 +630,14 @@ class Session:
 
     def kill_all(self):
         self.process.kill()
-        for pid in with_home(self.a.env["HOME"]):
-            kill(pid)
+
+        def are_gone():
+            for pid in with_home(self.a.env["HOME"]):
+                kill(pid)
+            return not with_home(self.a.env["HOME"], with_doubtful=True)
+        wait_for(are_gone)
         self.process.wait()
         self.process.stdout.close()
-        wait_for(lambda: not with_home(self.a.env["HOME"]))
 
     def folder(self, which="sessions"):
         found = [p for p in (self.a.dir / "home/.local/share/ahr" / which).glob("[0-9]*")]
