@@ -38,10 +38,10 @@ struct fetch {
     bool has_head;   /* it was handed out */
     bool is_inside;  /* libcurl is calling us for it */
     bool is_cancelled;
-    bool is_held;    /* nobody takes more of it now */
-    bool is_resting; /* it has had its turn */
-    uint64_t turn;   /* its latest one, in which … */
-    size_t taken;    /* … so much of it was handed out */
+    bool is_held;        /* nobody takes more of it now */
+    bool is_resting;     /* it has had its turn */
+    uint64_t turn;       /* its latest one, in which … */
+    size_t taken;        /* … so much of it was handed out */
     const char *refusal; /* of the reply's head; NULL: it is not refused */
     char why[CURL_ERROR_SIZE];
 };

@@ -3,6 +3,7 @@
  * decoded from it, and is told with an action that there is. A links.json that anybody
  * wrote is taken or refused; one entry more, and it is read again with one entry more. */
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -73,15 +74,26 @@ check_links(int dir_fd, struct view in)
     journal_links_release(&l);
 }
 
+static char folder[] = "/tmp/ahr-fuzz-XXXXXX";
+
+static void
+remove_folder(void)
+{
+    static const char path[] = "/links.json";
+    char links[sizeof(folder) + sizeof(path)];
+    snprintf(links, sizeof(links), "%s%s", folder, path);
+    unlink(links);
+    rmdir(folder);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int dir_fd = -1;
     struct view in = { data ? data : (const uint8_t *)"", size };
     if (dir_fd < 0) {
-        char dir[] = "/tmp/ahr-fuzz-XXXXXX";
-        CHECK(mkdtemp(dir));
-        dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        CHECK(mkdtemp(folder) && !atexit(remove_folder));
+        dir_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         CHECK(dir_fd >= 0);
     }
     check_tools(in);
