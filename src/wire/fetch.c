@@ -72,7 +72,8 @@ end_fetch(struct fetch *f)
         all->first = f->next;
     if (f->next)
         f->next->before = f->before;
-    all->resting -= f->is_resting;
+    if (f->is_resting && !--all->resting)
+        uv_idle_stop(&all->idle);
     curl_multi_remove_handle(all->multi, f->easy);
     curl_easy_cleanup(f->easy);
     curl_slist_free_all(f->headers);
