@@ -58,7 +58,8 @@ struct calls_said {
 
 int calls_said_feed(const struct calls_mask *m, struct calls_said *s, struct view piece,
                     struct buf *out);
-/* What waits is let out as it stands; then as at the beginning. */
+/* What waits is let out, masked where it looks like the beginning of what was learnt;
+ * then as at the beginning. */
 int calls_said_flush(const struct calls_mask *m, struct calls_said *s, struct buf *out);
 /* How many bytes wait. */
 size_t calls_said_held(const struct calls_said *s);

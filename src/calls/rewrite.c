@@ -170,12 +170,19 @@ settle_event(void *ctx, const struct calls_veiled *v)
     return r == ERR_DAMAGED ? 0 : r;
 }
 
+static int
+take_event(struct rewriting *x, struct state *s, struct view event, uint64_t ts_ns)
+{
+    const struct calls_veil_to to = { write_event, settle_event, x };
+    bool is_last = s->events == x->call->facts.events;
+    return calls_veil_event(s->veil, event, calls_split_how(event, is_last), ts_ns, &to);
+}
+
 /* The first line of an event stands for it as it was at last; others are passed over. An
  * event that is missing is one without bytes, or the numbers would be others. */
 static int
 put_event(struct rewriting *x, const struct calls_line *l, struct state *s)
 {
-    const struct calls_veil_to to = { write_event, settle_event, x };
     size_t i = (size_t)(x->call - x->calls->all);
     int r = s->veil ? 0 : calls_veil_new(&s->veil, &x->mask);
     while (!r && s->events <= l->event) {
@@ -186,8 +193,7 @@ put_event(struct rewriting *x, const struct calls_line *l, struct state *s)
             return got;
         r = got < 0 ? 0 : buf_append(&bytes, e.bytes.p, e.bytes.n);
         if (!r)
-            r = calls_veil_event(s->veil, (struct view){ bytes.p, bytes.n }, e.ts_ns,
-                                 &to);
+            r = take_event(x, s, (struct view){ bytes.p, bytes.n }, e.ts_ns);
     }
     return r;
 }

@@ -38,13 +38,15 @@ find_end(struct calls_split *s, struct view bytes, bool *ret_ends)
 }
 
 static int
-hand_out(struct calls_split *s, struct view piece, calls_split_fn fn, void *ctx)
+hand_out(struct calls_split *s, struct view piece, enum calls_split_end end,
+         calls_split_fn fn, void *ctx)
 {
+    s->is_on = end == CALLS_SPLIT_ON;
     if (!s->held.n)
-        return fn(ctx, piece);
+        return fn(ctx, piece, end);
     int r = buf_append(&s->held, piece.p, piece.n);
     if (!r)
-        r = fn(ctx, (struct view){ s->held.p, s->held.n });
+        r = fn(ctx, (struct view){ s->held.p, s->held.n }, end);
     buf_clear(&s->held);
     return r;
 }
@@ -61,8 +63,9 @@ calls_split_feed(struct calls_split *s, struct view bytes, calls_split_fn fn, vo
         piece.n = find_end(s, piece, &ends);
         bytes = (struct view){ bytes.p + piece.n, bytes.n - piece.n };
         bool is_full = s->held.n + piece.n >= CALLS_EVENT_MAX;
-        int r = ends || is_full ? hand_out(s, piece, fn, ctx)
-                                : buf_append(&s->held, piece.p, piece.n);
+        int r = ends      ? hand_out(s, piece, CALLS_SPLIT_WHOLE, fn, ctx)
+                : is_full ? hand_out(s, piece, CALLS_SPLIT_ON, fn, ctx)
+                          : buf_append(&s->held, piece.p, piece.n);
         if (r < 0)
             return r;
     }
@@ -72,7 +75,27 @@ calls_split_feed(struct calls_split *s, struct view bytes, calls_split_fn fn, vo
 int
 calls_split_end(struct calls_split *s, calls_split_fn fn, void *ctx)
 {
-    int r = s->held.n ? fn(ctx, (struct view){ s->held.p, s->held.n }) : 0;
+    struct view rest = { s->held.p, s->held.n };
+    int r = rest.n || s->is_on ? fn(ctx, rest, CALLS_SPLIT_CUT) : 0;
     calls_split_release(s);
     return r;
+}
+
+/* Off its end. */
+static bool
+take_line_end(struct view *v)
+{
+    size_t n = v->n && (v->p[v->n - 1] == '\n' || v->p[v->n - 1] == '\r');
+    if (v->n > 1 && v->p[v->n - 1] == '\n' && v->p[v->n - 2] == '\r')
+        n = 2;
+    v->n -= n;
+    return n;
+}
+
+enum calls_split_end
+calls_split_how(struct view event, bool is_last)
+{
+    if (!event.n || (take_line_end(&event) && (!event.n || take_line_end(&event))))
+        return CALLS_SPLIT_WHOLE;
+    return is_last ? CALLS_SPLIT_CUT : CALLS_SPLIT_ON;
 }

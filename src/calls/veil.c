@@ -19,6 +19,7 @@ enum {
     STREAMS = 4, /* of them with a scanner; each costs some 120 KiB */
     WAITING_MAX = 8192,
     WAITING_BYTES_MAX = 1 << 20,
+    HEAD_MAX = 256, /* "event: …\ndata: " */
 };
 
 struct calls_veil {
@@ -30,7 +31,9 @@ struct calls_veil {
     struct veil_event *waiting; /* those before it that wait, or stand behind one */
     size_t count, room, bytes;
     struct veil_sheet sheet;
-    struct buf pieces, text, let; /* scratch: of the event at hand */
+    struct buf pieces, text, let;  /* scratch: of the event at hand */
+    struct calls_mask_stream torn; /* an event that comes in pieces, or breaks off */
+    bool is_torn;                  /* the next one is a piece, too */
 };
 
 int
@@ -66,6 +69,7 @@ calls_veil_free(struct calls_veil *v)
     for (size_t i = 0; i < v->count; i++)
         veil_event_release(&v->waiting[i]);
     veil_event_release(&v->now);
+    calls_mask_stream_release(&v->torn);
     free(v->waiting);
     free(v);
 }
@@ -379,9 +383,77 @@ calls_veil_end(struct calls_veil *v, const struct calls_veil_to *to)
     return decide_all(v, to);
 }
 
+/* -- a piece of an event -- */
+
+static bool
+is_held(const struct calls_veil *v)
+{
+    size_t i = 0;
+    while (i < LANES && !v->lanes[i].held)
+        i++;
+    return i < LANES;
+}
+
+/* What stands before the JSON in it. */
+static size_t
+count_head(struct view bytes)
+{
+    const uint8_t *json = memchr(bytes.p, '{', bytes.n < HEAD_MAX ? bytes.n : HEAD_MAX);
+    return json ? (size_t)(json - bytes.p) : 0;
+}
+
+/* It is searched as JSON is that breaks off, and not as a part of a longer text: where
+ * another event's text may go on in it as a secret, it is left out. */
+static int
+take_piece(struct calls_veil *v, struct view bytes, enum calls_split_end end)
+{
+    struct buf *out = &v->now.bytes;
+    size_t head = v->is_torn || !bytes.n ? 0 : count_head(bytes);
+    if (end == CALLS_SPLIT_CUT && head && is_held(v))
+        return buf_puts(out, REDACT_MASK "broken-off]");
+    int r = calls_mask_body(v->mask, (struct view){ bytes.p, head }, out);
+    if (r >= 0)
+        r = calls_mask_feed(v->mask, &v->torn,
+                            (struct view){ bytes.p + head, bytes.n - head }, out);
+    if (end == CALLS_SPLIT_CUT)
+        calls_mask_cut(&v->torn);
+    if (r >= 0 && end != CALLS_SPLIT_ON)
+        r = calls_mask_flush(v->mask, &v->torn, out);
+    return r;
+}
+
+/* Nothing but its blank line may be missing. */
+static int
+is_piece(struct calls_veil *v, struct view bytes, enum calls_split_end end)
+{
+    struct view json = { 0 };
+    if (v->is_torn || end == CALLS_SPLIT_ON)
+        return 1;
+    int r = end == CALLS_SPLIT_CUT ? veil_text_find(bytes, &v->pieces, &json) : 0;
+    return r < 0 ? r : end == CALLS_SPLIT_CUT && !json.n;
+}
+
+static int
+take_bytes(struct calls_veil *v, struct view bytes, enum calls_split_end end,
+           const struct calls_veil_to *to)
+{
+    struct veil_event *e = &v->now;
+    int r = is_piece(v, bytes, end);
+    if (r > 0) {
+        r = take_piece(v, bytes, end);
+        v->is_torn = end == CALLS_SPLIT_ON;
+        return r < 0 ? r : e->bytes.failed;
+    }
+    if (r >= 0)
+        r = calls_mask_said(v->mask, bytes, &e->bytes);
+    if (r >= 0)
+        r = e->bytes.failed;
+    return r < 0 ? r : search_event(v, e, to);
+}
+
 int
-calls_veil_event(struct calls_veil *v, struct view bytes, uint64_t ts_ns,
-                 const struct calls_veil_to *to)
+calls_veil_event(struct calls_veil *v, struct view bytes, enum calls_split_end end,
+                 uint64_t ts_ns, const struct calls_veil_to *to)
 {
     struct veil_event *e = &v->now;
     bool is_full = v->count >= WAITING_MAX || v->bytes >= WAITING_BYTES_MAX;
@@ -389,11 +461,7 @@ calls_veil_event(struct calls_veil *v, struct view bytes, uint64_t ts_ns,
     veil_event_release(e);
     *e = (struct veil_event){ .number = v->events++, .ts_ns = ts_ns };
     if (r >= 0)
-        r = calls_mask_said(v->mask, bytes, &e->bytes);
-    if (r >= 0)
-        r = e->bytes.failed;
-    if (r >= 0)
-        r = search_event(v, e, to);
+        r = take_bytes(v, bytes, end, to);
     if (r >= 0)
         r = write_event(v, e, false, to);
     if (r < 0)

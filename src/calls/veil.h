@@ -13,6 +13,7 @@
 #define CALLS_VEIL_H
 
 #include "calls/mask.h"
+#include "calls/split.h"
 
 struct calls_veil;
 
@@ -35,10 +36,10 @@ struct calls_veil_to {
 /* mask is borrowed. */
 int calls_veil_new(struct calls_veil **ret, struct calls_mask *mask);
 void calls_veil_free(struct calls_veil *v);
-/* The next event, all of its bytes ("event: …\ndata: …\n\n"). Hands out at least that
- * event, after those that are decided by it. */
-int calls_veil_event(struct calls_veil *v, struct view bytes, uint64_t ts_ns,
-                     const struct calls_veil_to *to);
+/* The next event, all of its bytes ("event: …\ndata: …\n\n"), or a piece of one. Hands
+ * out at least that event, after those that are decided by it. */
+int calls_veil_event(struct calls_veil *v, struct view bytes, enum calls_split_end end,
+                     uint64_t ts_ns, const struct calls_veil_to *to);
 /* The reply is over: what is still held is decided as it stands. */
 int calls_veil_end(struct calls_veil *v, const struct calls_veil_to *to);
 

@@ -163,11 +163,12 @@ to_record(struct wire_note *n, struct calls_veil_to *room)
 
 /* A calls_split_fn. */
 static int
-take_event(void *ctx, struct view event)
+take_event(void *ctx, struct view event, enum calls_split_end end)
 {
     struct wire_note *n = ctx;
     struct calls_veil_to to;
-    return calls_veil_event(n->veil, event, record_now_ns(n->record), to_record(n, &to));
+    return calls_veil_event(n->veil, event, end, record_now_ns(n->record),
+                            to_record(n, &to));
 }
 
 /* -- other bodies -- */

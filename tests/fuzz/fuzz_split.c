@@ -43,13 +43,16 @@ show(void *ctx, const struct turn_sse_event *e)
 }
 
 static int
-note(void *ctx, struct view event)
+note(void *ctx, struct view event, enum calls_split_end end)
 {
     struct seen *s = ctx;
+    CHECK(calls_split_how(event, end == CALLS_SPLIT_CUT) == end ||
+          (event.n == 1 && event.p[0] == '\n'));
     size_t before = s->count;
     CHECK(event.n && event.n <= s->in.n - s->at && !s->has_open);
     CHECK(!memcmp(event.p, s->in.p + s->at, event.n));
     s->has_open = !is_one_event(event, s->at && s->in.p[s->at - 1] == '\r');
+    CHECK(s->has_open == (end == CALLS_SPLIT_CUT));
     s->at += event.n;
     CHECK(turn_sse_feed(&s->sse, event, show, s) == 0);
     CHECK(s->count <= before + 1);

@@ -52,7 +52,7 @@ settle_one(void *ctx, const struct calls_veiled *v)
 }
 
 static int
-take_event(void *ctx, struct view event)
+take_event(void *ctx, struct view event, enum calls_split_end end)
 {
     struct record *r = ctx;
     const struct calls_veil_to to = { write_one, settle_one, r };
@@ -64,7 +64,7 @@ take_event(void *ctx, struct view event)
     r->came[r->count] = r->last[r->count] = (struct buf){ 0 };
     CHECK(!buf_append(&r->came[r->count], event.p, event.n));
     size_t number = r->count++;
-    CHECK(!calls_veil_event(r->veil, event, 3 * number, &to));
+    CHECK(!calls_veil_event(r->veil, event, end, 3 * number, &to));
     CHECK(r->written == r->count && r->written - r->settled <= WAITING_MAX);
     return 0;
 }
@@ -81,7 +81,7 @@ feed(struct record *r, struct view in, bool by_lines)
     while (in.n) {
         const uint8_t *end = memchr(in.p, '\n', in.n);
         size_t n = end ? (size_t)(end + 1 - in.p) : in.n;
-        take_event(r, (struct view){ in.p, n });
+        take_event(r, (struct view){ in.p, n }, CALLS_SPLIT_WHOLE);
         in = (struct view){ in.p + n, in.n - n };
     }
 }

@@ -112,20 +112,33 @@ add_event(struct veil_kit *k, struct view bytes)
 }
 
 /* In memory of its own, so that a sanitizer sees who reads behind it. */
-int
-veil_kit_try(struct veil_kit *k, struct view bytes)
+static int
+try(struct veil_kit *k, struct view bytes, enum calls_split_end end)
 {
     uint8_t *own = malloc(bytes.n ? bytes.n : 1);
     assert_non_null(own);
     if (bytes.n)
         memcpy(own, bytes.p, bytes.n);
     add_event(k, bytes);
-    int r = calls_veil_event(k->veil, (struct view){ own, bytes.n },
+    int r = calls_veil_event(k->veil, (struct view){ own, bytes.n }, end,
                              k->events[k->n - 1].ts_ns, to_kit(k));
     free(own);
     if (k->written - k->settled > k->waited)
         k->waited = k->written - k->settled;
     return r;
+}
+
+int
+veil_kit_try(struct veil_kit *k, struct view bytes)
+{
+    return try(k, bytes, CALLS_SPLIT_WHOLE);
+}
+
+void
+veil_kit_feed_part(struct veil_kit *k, const char *part, enum calls_split_end end)
+{
+    struct view bytes = { (const uint8_t *)part, strlen(part) };
+    assert_int_equal(try(k, bytes, end), 0);
 }
 
 int

@@ -41,6 +41,8 @@ void veil_kit_feed(struct veil_kit *k, struct view bytes);
 void veil_kit_end(struct veil_kit *k);
 
 void veil_kit_feed_text(struct veil_kit *k, const char *event);
+/* … that is none, or not all of one. */
+void veil_kit_feed_part(struct veil_kit *k, const char *part, enum calls_split_end end);
 
 /* -- events -- */
 

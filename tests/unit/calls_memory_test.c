@@ -99,7 +99,7 @@ veil_events(struct redact *redact, struct out *out)
     calls_mask_learn(&mask, &key);
     r = mask.said.failed;
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]) && !r; i++)
-        r = calls_veil_event(v, text_view(events[i]), i, &to);
+        r = calls_veil_event(v, text_view(events[i]), CALLS_SPLIT_WHOLE, i, &to);
     if (!r)
         r = calls_veil_end(v, &to);
     calls_veil_free(v);

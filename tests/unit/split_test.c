@@ -26,9 +26,11 @@ struct seen {
 };
 
 static int
-note(void *ctx, struct view event)
+note(void *ctx, struct view event, enum calls_split_end end)
 {
     struct seen *s = ctx;
+    if (event.n > 1 || event.p[0] != '\n') /* which may be the rest of a CR before it */
+        assert_int_equal(calls_split_how(event, end == CALLS_SPLIT_CUT), end);
     assert_true(event.n > 0);
     assert_true(event.n <= CALLS_EVENT_MAX);
     buf_append(&s->all, event.p, event.n);
@@ -343,8 +345,9 @@ an_end_at_the_ceiling_is_found(void **state)
 }
 
 static int
-refuse(void *ctx, struct view event)
+refuse(void *ctx, struct view event, enum calls_split_end end)
 {
+    (void)end;
     (void)event;
     ++*(int *)ctx;
     return -EIO;
@@ -367,8 +370,9 @@ an_error_of_the_reader_ends_the_reading(void **state)
 }
 
 static int
-remember(void *ctx, struct view event)
+remember(void *ctx, struct view event, enum calls_split_end end)
 {
+    (void)end;
     *(struct view *)ctx = event;
     return 0;
 }

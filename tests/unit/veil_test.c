@@ -12,6 +12,7 @@
 #include "support/measure.h"
 #include "support/redact_kit.h"
 #include "support/rng.h"
+#include "support/text_view.h"
 #include "support/veil_kit.h"
 
 /* -- one text -- */
@@ -435,6 +436,102 @@ what_had_to_be_decided_too_early_is_masked(void **state)
     veil_kit_close(&k);
 }
 
+/* -- events of which not all has come -- */
+
+#define KEY "planted-credential-KKKK4321"
+
+/* A token, or what the call itself has said, cut off at each of its letters. */
+static void
+a_secret_in_which_an_event_breaks_off_is_masked(void **state)
+{
+    static const char *const befores[] = {
+        "event: content_block_delta\ndata: {\"delta\":{\"text\":\"see\\n",
+        "data: {\"choices\":[{\"delta\":{\"content\":\"",
+        "data: no JSON, ",
+    };
+    const struct calls_header key = { text_view("x-api-key"), text_view(KEY) };
+    AUTO(buf) token = { 0 };
+    uint32_t rng = rng_seed(5);
+    kit_expand(&token, "<ghp>", &rng);
+    for (size_t i = 0; i < 2 * sizeof(befores) / sizeof(befores[0]); i++) {
+        const char *secret = i % 2 ? KEY : buf_str(&token);
+        for (size_t n = i % 2 ? 8 : 12; n <= strlen(secret); n += 3) {
+            struct veil_kit k;
+            AUTO(buf) part = { 0 };
+            buf_printf(&part, "%s%.*s", befores[i / 2], (int)n, secret);
+            veil_kit_open(&k, *state);
+            calls_mask_learn(&k.mask, &key);
+            veil_kit_feed_part(&k, buf_str(&part), CALLS_SPLIT_CUT);
+            veil_kit_end(&k);
+            assert_null(memmem(k.all.p, k.all.n, secret + 4, 4));
+            assert_memory_equal(k.all.p, befores[i / 2], strlen(befores[i / 2]));
+            assert_non_null(memmem(k.all.p, k.all.n, "[REDACTED:", 10));
+            veil_kit_close(&k);
+        }
+    }
+}
+
+/* What the event before it says goes on in it. */
+static void
+a_secret_across_the_last_events_is_masked_where_it_breaks_off(void **state)
+{
+    static const char last[] = "data: {\"type\":\"content_block_delta\",\"index\":0,"
+                               "\"delta\":{\"text\":\"";
+    AUTO(buf) token = { 0 };
+    uint32_t rng = rng_seed(6);
+    kit_expand(&token, "<ghp>", &rng);
+    const struct calls_header key = { text_view("x-api-key"), text_view(KEY) };
+    for (size_t i = 0; i < 4; i++) {
+        const char *secret = i % 2 ? KEY : buf_str(&token);
+        struct veil_kit k;
+        AUTO(buf) part = { 0 };
+        /* nothing but its blank line is missing, or more */
+        buf_printf(&part, "%s%.6s%s", last, secret + 14, i / 2 ? "\"}}" : "");
+        veil_kit_open(&k, *state);
+        calls_mask_learn(&k.mask, &key);
+        veil_kit_feed_piece(&k, VEIL_KIT_TEXT("0", "see #"),
+                            (struct view){ (const uint8_t *)secret, 14 });
+        veil_kit_feed_part(&k, buf_str(&part), CALLS_SPLIT_CUT);
+        veil_kit_end(&k);
+        assert_null(memmem(k.all.p, k.all.n, secret + 6, 6));
+        assert_null(memmem(k.all.p, k.all.n, secret + 14, 6));
+        assert_non_null(memmem(k.all.p, k.all.n, "\"see ", 5));
+        veil_kit_close(&k);
+    }
+}
+
+/* In whichever pieces an event over the ceiling is handed out. */
+static void
+a_secret_across_the_pieces_of_an_event_is_masked(void **state)
+{
+    static const char text[] =
+        "event: x\ndata: {\"text\":\"words, \\n#, and words\"}\n\n";
+    AUTO(buf) token = { 0 };
+    AUTO(buf) event = { 0 };
+    AUTO(buf) want = { 0 };
+    uint32_t rng = rng_seed(7);
+    kit_expand(&token, "<ghp>", &rng);
+    veil_kit_put(&event, text, veil_kit_view(&token), (struct view){ 0 });
+    veil_kit_put(&want, text, text_view("[REDACTED:github-pat]"), (struct view){ 0 });
+    for (size_t at = 30; at < event.n - 10; at++) {
+        struct veil_kit k;
+        AUTO(buf) first = { 0 };
+        buf_append(&first, event.p, at);
+        veil_kit_open(&k, *state);
+        veil_kit_feed_part(&k, buf_str(&first), CALLS_SPLIT_ON);
+        veil_kit_feed_part(&k, buf_str(&event) + at, CALLS_SPLIT_WHOLE);
+        veil_kit_feed_text(&k, VEIL_KIT_TEXT("0", "another"));
+        veil_kit_end(&k);
+        assert_null(memmem(k.all.p, k.all.n, token.p + 4, 4));
+        buf_clear(&first);
+        for (size_t i = 0; i < 2; i++)
+            buf_append(&first, k.events[i].last.p, k.events[i].last.n);
+        assert_string_equal(buf_str(&first), buf_str(&want));
+        assert_string_equal(buf_str(&k.events[2].last), VEIL_KIT_TEXT("0", "another"));
+        veil_kit_close(&k);
+    }
+}
+
 /* No more events wait than letters are held. */
 static void
 long_secrets_let_the_events_before_them_go(void **state)
@@ -485,7 +582,8 @@ memory_is_bounded(void **state)
         buf_clear(&event);
         buf_printf(&event, "data: {\"index\":%zu,\"delta\":\"%s\"}\n\n", i % 100,
                    i % 7 ? "a" : " ghp_");
-        assert_int_equal(calls_veil_event(v, veil_kit_view(&event), i, &to), 0);
+        assert_int_equal(
+            calls_veil_event(v, veil_kit_view(&event), CALLS_SPLIT_WHOLE, i, &to), 0);
         size_t now = measure_heap_bytes() - before;
         most = now > most ? now : most;
     }
@@ -495,7 +593,8 @@ memory_is_bounded(void **state)
         buf_puts(&event, "words and ");
     buf_puts(&event, "\"}\n\n");
     for (size_t i = 0; i < 200; i++)
-        assert_int_equal(calls_veil_event(v, veil_kit_view(&event), i, &to), 0);
+        assert_int_equal(
+            calls_veil_event(v, veil_kit_view(&event), CALLS_SPLIT_WHOLE, i, &to), 0);
     size_t now = measure_heap_bytes() - before;
     assert_true(most < MOST && now < MOST);
     assert_int_equal(calls_veil_end(v, &to), 0);
@@ -521,6 +620,9 @@ main(void)
         cmocka_unit_test(tokens_go_with_a_text_that_is_masked_as_a_whole),
         cmocka_unit_test(thousands_of_events_behind_a_held_one_are_kept),
         cmocka_unit_test(what_had_to_be_decided_too_early_is_masked),
+        cmocka_unit_test(a_secret_in_which_an_event_breaks_off_is_masked),
+        cmocka_unit_test(a_secret_across_the_last_events_is_masked_where_it_breaks_off),
+        cmocka_unit_test(a_secret_across_the_pieces_of_an_event_is_masked),
         cmocka_unit_test(long_secrets_let_the_events_before_them_go),
         cmocka_unit_test(memory_is_bounded),
     };
