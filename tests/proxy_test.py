@@ -13,13 +13,13 @@ import struct
 import subprocess
 import sys
 import termios
-import time
+import threading
 import zlib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
-from support.processes import stat, times_slept, wait_for
+from support.processes import is_quiet, times_slept, wait_for
 from support.proxy import Proxy, files_with
 from support.tap import run, test
 from support.upstream import Upstream, chat, event, message
@@ -34,13 +34,6 @@ def peak_kb(proxy):
     """The most memory that it has had."""
     with open(f"/proc/{proxy.process.pid}/status", encoding="utf-8") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
-
-
-def is_quiet(pid):
-    """It does nothing for a moment."""
-    before = stat(pid)[11:13]
-    time.sleep(0.1)
-    return stat(pid)[11:13] == before
 
 
 def connections_to(port):
@@ -377,8 +370,8 @@ def an_upstream_that_is_not_there_is_told_in_a_way_that_clients_show():
 def requests_reach_the_upstream_as_they_were():
     bodies = [b"", b"x" * 70000, bytes(range(256)) * 40, json.dumps(asked("ü\u2028\\\"")).encode()]
     headers = [("X-Odd", "a  b"), ("x-EMPTY", ""), ("User-Agent", "sdk/1"), ("X-Twice", "1"), ("X-Twice", "2"),
-               ("Content-Type", "application/octet-stream"), ("Connection", "x-hop, keep-alive"), ("X-Hop", "gone"),
-               ("TE", "trailers")]
+               ("Content-Type", "application/octet-stream"), ("Connection", "keep-alive"), ("TE", "trailers"),
+               ("Connection", "x-hop, Content-Length"), ("X-Hop", "gone")]
     with Ahr(AHR) as a, Upstream(answers(200, b"{}")) as up, Proxy(a, up.url + "/base/") as proxy:
         for body in bodies:
             for chunked in (False, True):
@@ -522,6 +515,55 @@ def a_large_request_goes_up_whole_and_is_recorded():
 
 
 @test
+def a_request_that_is_answered_early_is_recorded_as_far_as_it_came():
+    body = b"what is said early, and what is said late; " * 3000
+    early, has_come = 10000, threading.Event()
+
+    async def handler(request, reply):
+        await reply.reader.readexactly(early)
+        await reply.head(200, [("content-length", "2"), ("connection", "content-length")])
+        if request.path.endswith("whole"):
+            await reply.reader.readexactly(len(body) - early)
+            await reply.raw(b"{}")
+        else:
+            await reply.reader.readexactly(len(body) - 500 - early)
+            has_come.set()
+            await reply.reader.read()
+    with Ahr(AHR) as a, Upstream(handler, is_early=True) as up, Proxy(a, up.url) as proxy:
+        for number, path in enumerate(("/v1/whole", "/v1/left"), 1):
+            with proxy.client() as c:
+                head = proxy.request(path, body)[:-len(body)]
+                c.send(head + body[:early])
+                status, headers = c.head()
+                assert status == 200 and ("content-length", "2") in headers, headers
+                c.send(body[early:] if number == 1 else body[early:-500])
+                assert c.exactly(2) == b"{}" if number == 1 else has_come.wait(60)
+            proxy.wait_calls(number)
+        proxy.end()
+        kept = [b"".join(line["text"].encode() for line in proxy.lines()
+                         if line["type"] == "request_body" and line["call"] == n) for n in (1, 2)]
+        assert kept == [body, body[:-500]], [len(k) for k in kept]
+        assert [proxy.call(n)["request"].encode() for n in (1, 2)] == kept
+
+
+@test
+def a_client_that_leaves_amid_a_flood_leaves_a_proxy_at_rest():
+    async def handler(_, reply):
+        await reply.head(200, [("content-type", "application/octet-stream")])
+        while True:
+            await reply.raw(bytes(1 << 20))
+    with Ahr(AHR) as a, Upstream(handler) as up, Proxy(a, up.url) as proxy:
+        for _ in range(4):
+            with proxy.client() as c:
+                c.send(proxy.request("/v1/x", b"{}"))
+                got = 0
+                while got < 8 << 20:
+                    got += len(c.sock.recv(1 << 20))
+            wait_for(lambda: is_quiet(proxy.process.pid))
+        proxy.end()
+
+
+@test
 def a_client_that_reads_slowly_costs_no_memory_and_loses_nothing():
     count = 6000
     events = [event({"type": "x", "n": n, "pad": "p" * 8000}) for n in range(count)]
@@ -624,17 +666,20 @@ def a_secret_that_a_model_says_in_pieces_is_masked():
 @test
 def a_secret_in_which_a_body_breaks_off_is_masked_too():
     secret, own = "ghp_" + "1B2c3D4e5F6g7H8i9J0kA1b2C3d4E53XiXGl", "planted-credential-KKKK4321"
-    bodies = ["A text, and in it " + secret, '{"text": "in JSON\\n' + secret, "What you have said: " + own]
+    bodies = ["A text, and in it " + secret, '{"text": "in JSON\\n' + secret, "What you have said: " + own,
+              "An end that nobody tells: " + secret,
+              'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"see\\n' + secret]
 
     async def handler(request, reply):
         body = bodies[len(up.requests) - 1].encode()
-        await reply.head(200, [("content-type", "text/plain")], chunked=True)
+        kind = "text/event-stream" if body.startswith(b"data") else "text/plain"
+        await reply.head(200, [("content-type", kind)], chunked=b"that nobody" not in body)
         await reply.piece(body[:-8])
         reply.hang_up()
     with Ahr(AHR) as a, Upstream(handler) as up, Proxy(a, up.url) as proxy:
         for body in bodies:  # of replies …
             got = proxy.post("/v1/x", b"{}", headers=[("X-Api-Key", own)])
-            assert got.body == body[:-8].encode() and not got.is_whole, got.__dict__
+            assert got.body == body[:-8].encode(), got.__dict__
         for body in bodies:  # … and of requests
             with proxy.client() as c:
                 c.send(proxy.request("/v1/x", body.encode(), headers=[("X-Api-Key", own)])[:-8])
@@ -642,7 +687,7 @@ def a_secret_in_which_a_body_breaks_off_is_masked_too():
         proxy.end()
         for part in (secret[4:16], own[:-8], own[8:-8]):
             assert files_with(a.dir / "home", part.encode()) == [], part
-        kept = [line["text"] for line in proxy.lines() if line["type"] in ("body", "request_body") and
+        kept = [line["text"] for line in proxy.lines() if line["type"] in ("body", "event", "request_body") and
                 line.get("text") != "{}"]
         assert sum("[REDACTED:" in text for text in kept) == 2 * len(bodies), kept
         assert all(any(text.startswith(body[:9]) for text in kept) for body in bodies), kept

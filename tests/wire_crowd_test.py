@@ -28,7 +28,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.ahr import Ahr
 from support.crowd import DROPPED, PLAIN, REFUSED, Record, Script, Turns
-from support.processes import stat, times_slept, wait_for
+from support.processes import is_quiet, times_slept, wait_for
 from support.proxy import Proxy
 from support.tap import run, test
 from support.upstream import event
@@ -306,13 +306,6 @@ def floods_keep_nobody_waiting():
               flush=True)
         assert sum(between) > 1 << 20  # they went on meanwhile
         proxy.process.kill()  # it has more to write than anybody wants to wait for
-
-
-def is_quiet(pid):
-    """It does nothing for a moment."""
-    before = stat(pid)[11:13]
-    time.sleep(0.1)
-    return stat(pid)[11:13] == before
 
 
 def memory_peak(pid):

@@ -31,6 +31,7 @@ struct call {
     size_t kept;       /* … and so much counts among what all have */
     uint64_t length, sent, received;
     uint64_t expected; /* of the reply's body; UINT64_MAX: its end will tell */
+    bool tells_end;    /* … and is not just the connection's */
     bool is_big, is_body_whole, is_recorded, is_waiting; /* for more of the body */
     bool is_paused;         /* the upstream, for the client */
     struct buf method, url; /* for a cassette */
@@ -116,30 +117,21 @@ finish(struct call *call, enum calls_status status, const char *why)
 /* -- the request -- */
 
 static bool
-is_forwarded(const struct calls_header *h, struct view connection)
+is_forwarded(struct view name, const struct wire_head *head)
 {
-    return !reply_is_hop(h->name, connection) && !wire_head_is(h->name, "host") &&
-           !wire_head_is(h->name, "content-length") && !wire_head_is(h->name, "expect");
-}
-
-static struct view
-find(const struct wire_head *head, const char *name)
-{
-    for (size_t i = 0; i < head->header_count; i++)
-        if (wire_head_is(head->headers[i].name, name))
-            return head->headers[i].value;
-    return (struct view){ 0 };
+    return !reply_is_hop(name, head->headers, head->header_count) &&
+           !wire_head_is(name, "host") && !wire_head_is(name, "content-length") &&
+           !wire_head_is(name, "expect");
 }
 
 static int
 start_fetch(struct call *call, const struct wire_head *head, const struct gate_pass *to)
 {
     struct calls_header headers[WIRE_HEADERS_MAX];
-    struct view connection = find(head, "connection");
     AUTO(buf) url = { 0 };
     size_t n = 0;
     for (size_t i = 0; i < head->header_count; i++)
-        if (is_forwarded(&head->headers[i], connection))
+        if (is_forwarded(head->headers[i].name, head))
             headers[n++] = head->headers[i];
     buf_append(&url, to->upstream->url.p, to->upstream->url.n);
     buf_append(&url, to->path.p, to->path.n);
@@ -226,7 +218,7 @@ call_has_room(const struct call *call)
     return !call->is_big || queue_size(&call->body) - call->taken < BIG_AHEAD;
 }
 
-/* What was kept until now is recorded, and nothing is from now on. */
+/* What was kept until now is recorded, and what comes from now on as it comes. */
 static void
 become_big(struct call *call)
 {
@@ -341,11 +333,24 @@ body_size(const struct calls_header *headers, size_t n)
     return size;
 }
 
+/* One that ends with its connection may have been torn. */
+static bool
+is_framed(const struct calls_header *headers, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (wire_head_is(headers[i].name, "content-length") ||
+            wire_head_is(headers[i].name, "transfer-encoding"))
+            return true;
+    return false;
+}
+
 static void
 take_head(void *ctx, unsigned status, struct view reason,
           const struct calls_header *headers, size_t n)
 {
     struct call *call = ctx;
+    if (!call->is_body_whole && !call->is_big) /* more may come, behind the reply */
+        become_big(call);
     record_request(call);
     if (call->is_body_whole && !call->is_big) { /* it will not be wanted again */
         call->taken = 0;
@@ -353,6 +358,7 @@ take_head(void *ctx, unsigned status, struct view reason,
         weigh(call);
     }
     call->expected = body_size(headers, n);
+    call->tells_end = is_framed(headers, n);
     wire_note_reply(call->note, status, headers, n);
     if (call->conn)
         reply_head(&call->reply, status, reason, headers, n);
@@ -401,7 +407,7 @@ take_end(void *ctx, enum fetch_end end, const char *why)
                                           : "");
     record_request(call);
     /* On disk before the client knows that it is whole. */
-    wire_note_data_end(call->note, end == FETCH_OK);
+    wire_note_data_end(call->note, end == FETCH_OK && call->tells_end);
     if (call->conn && end != FETCH_OK && !r->has_head) {
         wire_note_end(call->note, CALLS_ERROR, buf_str(&text), call->sent,
                       call->received);

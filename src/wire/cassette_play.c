@@ -174,9 +174,9 @@ find_header(const struct calls_whole *w, const char *name)
 /* What belongs to the connection of that time, or was masked; the length is told below.
  */
 static bool
-is_left_out(const struct calls_header *h, const struct calls_header *connection)
+is_left_out(const struct calls_header *h, const struct calls_whole *w)
 {
-    return reply_is_hop(h->name, connection ? connection->value : (struct view){ 0 }) ||
+    return reply_is_hop(h->name, w->reply_headers, w->reply_header_count) ||
            wire_head_is(h->name, "content-length") ||
            (wire_head_is(h->name, "content-encoding") && is_undone(h->value)) ||
            redact_has_mask(h->value.p, h->value.n);
@@ -220,10 +220,9 @@ put_length(struct cassette_play *p, const struct calls_whole *w)
 static int
 copy_headers(struct cassette_play *p, const struct calls_whole *w)
 {
-    const struct calls_header *connection = find_header(w, "connection");
     int r = 0;
     for (size_t i = 0; i < w->reply_header_count && !r; i++)
-        if (!is_left_out(&w->reply_headers[i], connection))
+        if (!is_left_out(&w->reply_headers[i], w))
             r = put_header(p, w->reply_headers[i].name, w->reply_headers[i].value);
     if (!r)
         r = put_length(p, w);

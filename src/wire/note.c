@@ -287,10 +287,12 @@ note_drop(struct buf *ready, size_t n)
 }
 
 static void
-take_piece(struct wire_note *n, struct view piece, bool is_last)
+take_piece(struct wire_note *n, struct view piece, bool is_last, bool is_cut)
 {
     n->sent_bytes += piece.n;
     (void)calls_mask_feed(&n->mask, &n->sent, piece, &n->sent_piece);
+    if (is_cut)
+        calls_mask_cut(&n->sent);
     if (is_last)
         (void)calls_mask_flush(&n->mask, &n->sent, &n->sent_piece);
     struct calls_line l = calls_line(CALLS_REQUEST_BODY, n->number, 0);
@@ -298,6 +300,7 @@ take_piece(struct wire_note *n, struct view piece, bool is_last)
     l.piece = n->sent_pieces;
     bool is_due = is_last || n->sent_piece.n >= RECORD_PIECE;
     n->sent_pieces += is_due;
+    n->is_sending = !is_last;
     if (is_due)
         note_drop(&n->sent_piece, note_put_piece(n, &l, &n->sent_piece, is_last));
     record_write(n->record);
@@ -312,8 +315,8 @@ wire_note_body_piece(struct wire_note *n, struct view piece, bool is_last)
     write_head(n);
     for (; piece.n > RECORD_PIECE;
          piece = (struct view){ piece.p + RECORD_PIECE, piece.n - RECORD_PIECE })
-        take_piece(n, (struct view){ piece.p, RECORD_PIECE }, false);
-    take_piece(n, piece, is_last);
+        take_piece(n, (struct view){ piece.p, RECORD_PIECE }, false, false);
+    take_piece(n, piece, is_last, false);
 }
 
 /* -- the end -- */
@@ -376,6 +379,8 @@ wire_note_end(struct wire_note *n, enum calls_status status, const char *error,
         return;
     struct wire_record *r = n->record;
     write_head(n);
+    if (n->is_sending) /* it breaks off, and what has come is all there will be */
+        take_piece(n, (struct view){ 0 }, true, true);
     wire_note_data_end(n, status == CALLS_OK);
     n->ends_ns = record_now_ns(r);
     calls_mask_body(&n->mask, view_of(error), &why);

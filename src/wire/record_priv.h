@@ -63,6 +63,7 @@ struct wire_note {
     struct calls_mask_stream sent;
     struct buf sent_piece;
     uint64_t sent_bytes, sent_pieces;
+    bool is_sending; /* its last piece is not there yet */
 
     /* note_reply.c */
     uint64_t reply_ns, token_ns, ends_ns; /* 0: not yet */

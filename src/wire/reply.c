@@ -33,13 +33,20 @@ is_in_list(struct view name, struct view list)
     return false;
 }
 
+/* The length tells where the body ends, whatever Connection says of it. */
 bool
-reply_is_hop(struct view name, struct view connection)
+reply_is_hop(struct view name, const struct calls_header *headers, size_t count)
 {
+    if (wire_head_is(name, "content-length"))
+        return false;
     for (const char *const *hop = hops; *hop; hop++)
         if (wire_head_is(name, *hop))
             return true;
-    return is_in_list(name, connection);
+    for (size_t i = 0; i < count; i++)
+        if (wire_head_is(headers[i].name, "connection") &&
+            is_in_list(name, headers[i].value))
+            return true;
+    return false;
 }
 
 static struct view
@@ -91,14 +98,13 @@ reply_head(struct reply *r, unsigned status, struct view reason,
            const struct calls_header *headers, size_t count)
 {
     AUTO(buf) head = { 0 };
-    struct view connection = find(headers, count, "connection");
     r->has_head = true;
     r->framing = framing_of(r, status, headers, count);
     r->keeps &= r->framing != REPLY_CLOSE;
     buf_printf(&head, "HTTP/1.1 %u %.*s\r\n", status, (int)reason.n,
                (const char *)reason.p);
     for (size_t i = 0; i < count; i++) {
-        if (reply_is_hop(headers[i].name, connection) || !is_clean(&headers[i]))
+        if (reply_is_hop(headers[i].name, headers, count) || !is_clean(&headers[i]))
             continue;
         buf_append(&head, headers[i].name.p, headers[i].name.n);
         buf_puts(&head, ": ");

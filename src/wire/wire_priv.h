@@ -161,7 +161,7 @@ void reply_break(struct reply *r);
  * clients are told so. */
 void reply_error(struct reply *r, unsigned status, const char *type, const char *why,
                  bool is_final);
-/* A header of one connection alone, or named so by `connection` (its value). */
-bool reply_is_hop(struct view name, struct view connection);
+/* A header of one connection alone, or named so by a Connection among `headers`. */
+bool reply_is_hop(struct view name, const struct calls_header *headers, size_t count);
 
 #endif

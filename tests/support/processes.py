@@ -48,6 +48,13 @@ def times_slept(pid):
         return next(int(line.split()[1]) for line in file if line.startswith("voluntary_ctxt"))
 
 
+def is_quiet(pid):
+    """It does nothing for a moment."""
+    before = stat(pid)[11:13]
+    time.sleep(0.1)
+    return stat(pid)[11:13] == before
+
+
 def is_gone(pid):
     """All its threads have ended, and so its files are closed."""
     try:

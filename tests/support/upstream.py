@@ -85,8 +85,9 @@ async def read_body(reader, headers):
 
 
 class Upstream:
-    def __init__(self, handler, tls=None):
-        self.handler, self.tls = handler, tls
+    def __init__(self, handler, tls=None, is_early=False):
+        """is_early: it answers before it has read the body, which it can do by read_body()."""
+        self.handler, self.tls, self.is_early = handler, tls, is_early
         self.requests = []
         self.connections = 0
         self.gone = 0  # clients that went away before their reply had ended
@@ -103,7 +104,7 @@ class Upstream:
         reply = Reply(reader, writer)
         if dict((n.lower(), v) for n, v in headers).get("expect") == "100-continue":
             await reply.raw(b"HTTP/1.1 100 Continue\r\n\r\n")
-        request = Request(line, headers, await read_body(reader, headers))
+        request = Request(line, headers, None if self.is_early else await read_body(reader, headers))
         self.requests.append(request)
         await self.handler(request, reply)
         return reply.is_open
