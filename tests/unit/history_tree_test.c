@@ -288,7 +288,7 @@ in_any_tree_nothing_is_lost(void **state)
 {
     (void)state;
     uint32_t rng = 7;
-    for (int round = 0; round < 20000; round++) {
+    for (int round = 0; round < 6000; round++) {
         AUTO(buf) spec = { 0 };
         struct shape s = { 0 }, again = { 0 };
         uint32_t lines = 1 + rng_below(&rng, 12);
