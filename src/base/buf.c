@@ -20,6 +20,14 @@ buf_clear(struct buf *b)
 }
 
 void
+buf_drop(struct buf *b, size_t n)
+{
+    b->n -= n;
+    if (n && b->n)
+        memmove(b->p, b->p + n, b->n);
+}
+
+void
 buf_shrink(struct buf *b)
 {
     uint8_t *p = b->n ? realloc(b->p, b->n) : NULL;
@@ -132,4 +140,15 @@ buf_str(struct buf *b)
         return "";
     b->p[b->n] = 0;
     return (const char *)b->p;
+}
+
+size_t
+view_common(struct view a, struct view b)
+{
+    size_t most = a.n < b.n ? a.n : b.n, n = 0;
+    while (most - n >= 64 && !memcmp(a.p + n, b.p + n, 64))
+        n += 64;
+    while (n < most && a.p[n] == b.p[n])
+        n++;
+    return n;
 }

@@ -33,6 +33,8 @@ enum { BUF_CEILING = 64 << 20 };
 void buf_release(struct buf *b);
 /* Forget the contents and the failure; the memory stays. */
 void buf_clear(struct buf *b);
+/* Forget the first n bytes. */
+void buf_drop(struct buf *b, size_t n);
 /* Give back the memory behind the contents. */
 void buf_shrink(struct buf *b);
 /* Room for `more` bytes behind the contents. */
@@ -48,5 +50,8 @@ int buf_put_grouped(struct buf *b, uint64_t v);
 int buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The contents as a C string (a NUL stands behind them); "" when out of memory. */
 const char *buf_str(struct buf *b);
+
+/* How many bytes they begin alike with. */
+size_t view_common(struct view a, struct view b);
 
 #endif

@@ -131,8 +131,8 @@ common(const struct calls_bases *b, const struct base *one, struct view body,
     size_t at = common_marks(&one->marks, &b->marks) * MARK;
     if (at + MARK <= least)
         return at;
-    return at + calls_delta_common((struct view){ one->body.p + at, one->body.n - at },
-                                   (struct view){ body.p + at, body.n - at });
+    return at + view_common((struct view){ one->body.p + at, one->body.n - at },
+                            (struct view){ body.p + at, body.n - at });
 }
 
 /* The one that begins most like it; of several the latest. */

@@ -92,17 +92,6 @@ placed(struct view v)
     return v.n ? v : (struct view){ (const uint8_t *)"", 0 };
 }
 
-size_t
-calls_delta_common(struct view a, struct view b)
-{
-    size_t most = a.n < b.n ? a.n : b.n, n = 0;
-    while (most - n >= 64 && !memcmp(a.p + n, b.p + n, 64))
-        n += 64;
-    while (n < most && a.p[n] == b.p[n])
-        n++;
-    return n;
-}
-
 static size_t
 common_suffix(struct view a, struct view b)
 {
@@ -170,8 +159,8 @@ take_match(struct ops *o, size_t start, size_t at, size_t end)
         before++;
     start -= before;
     at -= before;
-    size_t n = calls_delta_common((struct view){ base.p + start, base.n - start },
-                                  (struct view){ target.p + at, end - at });
+    size_t n = view_common((struct view){ base.p + start, base.n - start },
+                           (struct view){ target.p + at, end - at });
     copy(o, start, at, n);
     return at + n;
 }
@@ -214,7 +203,7 @@ calls_delta_make(struct view base, struct view target, struct buf *out)
     target = placed(target);
     struct ops o = { .json.out = out, .base = base, .target = target };
     json_open(&o.json, '[');
-    size_t prefix = calls_delta_common(base, target);
+    size_t prefix = view_common(base, target);
     copy(&o, 0, 0, prefix);
     struct view rest = { target.p + o.done, target.n - o.done };
     struct view rest_base = { base.p + prefix, base.n - prefix };

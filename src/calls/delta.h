@@ -11,8 +11,6 @@
 
 #include "base/buf.h"
 
-/* How many bytes they begin alike with. */
-size_t calls_delta_common(struct view a, struct view b);
 /* Appends the ops that make `target` (UTF-8) of `base`. Time is linear in both. */
 int calls_delta_make(struct view base, struct view target, struct buf *out);
 /* How many bytes of the base such ops copy. */

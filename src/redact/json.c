@@ -106,17 +106,6 @@ json_units_of(struct view inside, size_t n, size_t *ret_says)
     return inside.n - rest.n;
 }
 
-size_t
-json_same(struct view a, struct view b)
-{
-    size_t most = a.n < b.n ? a.n : b.n, n = 0;
-    if (most && !memcmp(a.p, b.p, most))
-        return most;
-    while (n < most && a.p[n] == b.p[n])
-        n++;
-    return n;
-}
-
 int
 json_put_inside(struct view text, struct buf *out)
 {
@@ -134,7 +123,7 @@ put_changed(struct view raw, struct view text, struct view masked, struct buf *o
 {
     size_t says;
     size_t n = json_units_of((struct view){ raw.p + 1, raw.n - 2 },
-                             json_same(text, masked), &says);
+                             view_common(text, masked), &says);
     int e = buf_append(out, raw.p, n + 1);
     if (!e)
         e = json_put_inside((struct view){ masked.p + says, masked.n - says }, out);
@@ -155,7 +144,7 @@ redact_json_string(struct redact *r, struct view raw, struct buf *out)
     if (e < 0)
         return e;
     struct view plain = { text.p, text.n }, now = { masked.p, masked.n };
-    if (now.n == plain.n && json_same(plain, now) == now.n)
+    if (now.n == plain.n && view_common(plain, now) == now.n)
         return buf_append(out, raw.p, raw.n);
     return put_changed(raw, plain, now, out);
 }

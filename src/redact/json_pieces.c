@@ -13,14 +13,6 @@
 
 enum { CHANGED_MAX = 1 << 20 }; /* of a string with a secret in it, so much waits */
 
-static void
-drop(struct buf *b, size_t n)
-{
-    b->n -= n;
-    if (n && b->n)
-        memmove(b->p, b->p + n, b->n);
-}
-
 /* -- a string that has not ended -- */
 
 static bool
@@ -57,9 +49,9 @@ pass_clean(struct redact_json_pieces *s, struct buf *out)
     size_t says;
     size_t n = json_units_of((struct view){ s->raw.p, s->seen }, s->clean, &says);
     int r = buf_append(out, s->raw.p, n);
-    drop(&s->raw, n);
+    buf_drop(&s->raw, n);
     s->seen -= n;
-    drop(&s->plain, says);
+    buf_drop(&s->plain, says);
     s->clean -= says;
     return r;
 }
@@ -72,7 +64,7 @@ take(struct redact_json_pieces *s, struct view let, struct buf *out)
         s->plain.n = 0;
         return buf_append(&s->masked, let.p, let.n);
     }
-    size_t same = json_same(
+    size_t same = view_common(
         let, (struct view){ s->plain.p + s->clean, s->plain.n - s->clean });
     s->clean += same;
     int r = pass_clean(s, out);
@@ -93,7 +85,7 @@ pass_masked(struct redact_json_pieces *s, bool ends, struct buf *out)
         n--;
     n -= n && !ends && s->masked.p[n - 1] >= 0xc0;
     int r = json_put_inside((struct view){ s->masked.p, n }, out);
-    drop(&s->masked, n);
+    buf_drop(&s->masked, n);
     return r;
 }
 
@@ -106,7 +98,7 @@ end_string(struct redact_json_pieces *s, struct buf *out)
     int r = stays ? buf_append(out, s->raw.p, end) : pass_masked(s, true, out);
     if (!r && !stays)
         r = buf_append(out, s->raw.p + s->seen, end - s->seen);
-    drop(&s->raw, end);
+    buf_drop(&s->raw, end);
     s->seen = s->clean = 0;
     buf_clear(&s->plain);
     buf_clear(&s->masked);
@@ -121,7 +113,7 @@ relieve(struct redact_json_pieces *s, struct buf *out)
     if (s->masked.n < CHANGED_MAX && s->raw.n < CHANGED_MAX)
         return 0;
     s->has_more = true;
-    drop(&s->raw, s->seen);
+    buf_drop(&s->raw, s->seen);
     s->seen = 0;
     return pass_masked(s, false, out);
 }

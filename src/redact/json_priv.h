@@ -16,8 +16,6 @@ ssize_t json_units(struct view inside, bool is_last, struct buf *ret_text);
 /* How many bytes the units have that say the first n bytes of the text; one that says
  * more is none of them. *ret_says: how much they say. They have been decoded before. */
 size_t json_units_of(struct view inside, size_t n, size_t *ret_says);
-/* How many bytes they begin alike with. */
-size_t json_same(struct view a, struct view b);
 /* The text as JSON, without quotes. */
 int json_put_inside(struct view text, struct buf *out);
 

@@ -278,14 +278,6 @@ note_put_piece(struct wire_note *n, const struct calls_line *as, struct buf *rea
     return l.bytes.n;
 }
 
-void
-note_drop(struct buf *ready, size_t n)
-{
-    ready->n -= n;
-    if (ready->n)
-        memmove(ready->p, ready->p + n, ready->n);
-}
-
 static void
 take_piece(struct wire_note *n, struct view piece, bool is_last, bool is_cut)
 {
@@ -302,7 +294,7 @@ take_piece(struct wire_note *n, struct view piece, bool is_last, bool is_cut)
     n->sent_pieces += is_due;
     n->is_sending = !is_last;
     if (is_due)
-        note_drop(&n->sent_piece, note_put_piece(n, &l, &n->sent_piece, is_last));
+        buf_drop(&n->sent_piece, note_put_piece(n, &l, &n->sent_piece, is_last));
     record_write(n->record);
 }
 

@@ -184,7 +184,7 @@ put_pieces(struct wire_note *n, bool is_last)
         size_t size = note_put_piece(n, &l, &n->piece, is_last);
         n->pieces += size || is_last;
         hear(n, (struct view){ n->piece.p, size }, record_now_ns(n->record));
-        note_drop(&n->piece, size);
+        buf_drop(&n->piece, size);
     } while (n->piece.n >= RECORD_PIECE);
 }
 

@@ -102,10 +102,9 @@ void record_say(struct wire_record *r, const char *text);
 /* Who asks the same again tries again. */
 void note_failed(struct wire_note *n);
 /* A piece of a body: what is ready of it, up to the end of a character. Returns how much
- * that is; note_drop() then takes it away. */
+ * that is; buf_drop() then takes it away. */
 size_t note_put_piece(struct wire_note *n, const struct calls_line *as, struct buf *ready,
                       bool is_last);
-void note_drop(struct buf *ready, size_t n);
 
 /* -- note_reply.c -- */
 
