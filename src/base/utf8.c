@@ -47,6 +47,17 @@ utf8_stump(const uint8_t *p, size_t n, bool *ret_is_open)
     return at;
 }
 
+size_t
+utf8_whole(const uint8_t *p, size_t n)
+{
+    size_t i = n;
+    while (i && n - i < 3 && (p[i - 1] & 0xc0) == 0x80)
+        i--;
+    uint8_t lead = i ? p[i - 1] : 0;
+    size_t wanted = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 0;
+    return i && n - (i - 1) < wanted ? i - 1 : n;
+}
+
 static bool
 is_ascii_word(const uint8_t *p)
 {

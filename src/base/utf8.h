@@ -17,6 +17,8 @@ int utf8_next(const uint8_t *p, size_t n, uint32_t *ret_cp);
  * or more). That is what becomes one U+FFFD. *ret_is_open: all n are, and it may go
  * on. */
 size_t utf8_stump(const uint8_t *p, size_t n, bool *ret_is_open);
+/* How many bytes stand before a character at their end that has not all come. */
+size_t utf8_whole(const uint8_t *p, size_t n);
 /* Is all of it UTF-8? And without control characters (C0, DEL, C1)? */
 bool utf8_is_text(const void *p, size_t n);
 bool utf8_is_line(const void *p, size_t n);

@@ -8,6 +8,7 @@
 #include "redact/json_pieces.h"
 
 #include "base/json_scan.h"
+#include "base/utf8.h"
 #include "redact/json.h"
 #include "redact/json_priv.h"
 
@@ -80,10 +81,7 @@ take(struct redact_json_pieces *s, struct view let, struct buf *out)
 static int
 pass_masked(struct redact_json_pieces *s, bool ends, struct buf *out)
 {
-    size_t n = s->masked.n;
-    while (n && !ends && (s->masked.p[n - 1] & 0xc0) == 0x80)
-        n--;
-    n -= n && !ends && s->masked.p[n - 1] >= 0xc0;
+    size_t n = ends ? s->masked.n : utf8_whole(s->masked.p, s->masked.n);
     int r = json_put_inside((struct view){ s->masked.p, n }, out);
     buf_drop(&s->masked, n);
     return r;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/utf8.h"
 #include "turn/totals.h"
 #include "wire/record_priv.h"
 
@@ -251,18 +252,6 @@ wire_note_body(struct wire_note *n, struct view body, bool is_whole)
         buf_release(&r->masked);
 }
 
-/* How much of it ends with a whole character. */
-static size_t
-whole_characters(struct view v)
-{
-    size_t i = v.n;
-    while (i && v.n - i < 3 && (v.p[i - 1] & 0xc0) == 0x80)
-        i--;
-    uint8_t lead = i ? v.p[i - 1] : 0;
-    size_t wanted = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 0;
-    return i > 1 && v.n - (i - 1) < wanted ? i - 1 : v.n;
-}
-
 size_t
 note_put_piece(struct wire_note *n, const struct calls_line *as, struct buf *ready,
                bool is_last)
@@ -271,7 +260,7 @@ note_put_piece(struct wire_note *n, const struct calls_line *as, struct buf *rea
     struct calls_line l = *as;
     l.ts_ns = record_now_ns(n->record);
     l.anchor_byte = record_late_anchor(n->record);
-    l.bytes = (struct view){ ready->p, is_last ? all.n : whole_characters(all) };
+    l.bytes = (struct view){ ready->p, is_last ? all.n : utf8_whole(all.p, all.n) };
     l.is_last = is_last;
     if (l.bytes.n || is_last)
         record_put(n->record, &l);

@@ -146,6 +146,32 @@ utf8_is_strict(void **state)
 }
 
 static void
+what_ends_within_a_character_is_whole_before_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t whole;
+    } cases[] = {
+        { "", 0 },
+        { "ab", 2 },
+        { "a\xc3", 1 },
+        { "a\xc3\xa9", 3 },
+        { "\xe2", 0 },
+        { "a\xe2\x82", 1 },
+        { "a\xe2\x82\xac", 4 },
+        { "a\xf0\x9f\x98", 1 },
+        { "\xf0\x9f\x98\x80", 4 },
+        { "a\xc3\x80\x80", 4 },
+        { "\x80\x80\x80\x80\x80", 5 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(
+            utf8_whole((const uint8_t *)cases[i].bytes, strlen(cases[i].bytes)),
+            cases[i].whole);
+}
+
+static void
 a_line_has_no_control_characters(void **state)
 {
     (void)state;
@@ -596,6 +622,7 @@ main(void)
         cmocka_unit_test(numbers_are_whole_and_in_range_or_refused),
         cmocka_unit_test(little_endian_is_the_same_everywhere),
         cmocka_unit_test(utf8_is_strict),
+        cmocka_unit_test(what_ends_within_a_character_is_whole_before_it),
         cmocka_unit_test(a_line_has_no_control_characters),
         cmocka_unit_test(json_is_valid_whatever_the_bytes),
         cmocka_unit_test(each_byte_that_is_not_plain_ends_a_run_wherever_it_stands),

@@ -7,7 +7,14 @@
 
 #include <cmocka.h>
 
+#include "redact/json_pieces.h"
 #include "support/redact_kit.h"
+
+static struct view
+view_of(const struct buf *b)
+{
+    return (struct view){ b->p, b->n };
+}
 
 static void
 check(struct redact *r, const char *sample, const char *want)
@@ -44,6 +51,40 @@ what_has_nothing_to_hide_stays(void **state)
     check(*state, "", NULL);
 }
 
+/* -- in pieces -- */
+
+static void
+feed(struct redact_json_pieces *s, struct view piece, bool is_last, struct buf *out)
+{
+    assert_int_equal(redact_json_pieces_feed(s, piece, is_last, out), 0);
+}
+
+/* Begins a string with a secret behind escapes in it. */
+static void
+begin_with_secret(struct redact_json_pieces *s, struct buf *out)
+{
+    AUTO(buf) text = { 0 };
+    uint32_t rng = 1;
+    kit_expand(&text, "{\"a\":\"\\u0041 \\n<ghp> ", &rng);
+    feed(s, view_of(&text), false, out);
+}
+
+static void
+bytes_that_end_no_character_do_not_wait_for_one(void **state)
+{
+    enum { PIECES = 48, PIECE = 64 << 10, MOST = (1 << 20) + 2 * PIECE };
+    static uint8_t piece[PIECE];
+    struct redact_json_pieces s = { .redact = *state };
+    AUTO(buf) out = { 0 };
+    memset(piece, 0x80, sizeof(piece));
+    begin_with_secret(&s, &out);
+    for (int i = 0; i < PIECES; i++) {
+        feed(&s, (struct view){ piece, PIECE }, false, &out);
+        assert_true(s.raw.n <= MOST && s.masked.n <= MOST);
+    }
+    redact_json_pieces_release(&s);
+}
+
 int
 main(void)
 {
@@ -51,6 +92,7 @@ main(void)
         cmocka_unit_test(a_secret_between_escapes_is_masked),
         cmocka_unit_test(a_secret_without_escapes_is_masked),
         cmocka_unit_test(what_has_nothing_to_hide_stays),
+        cmocka_unit_test(bytes_that_end_no_character_do_not_wait_for_one),
     };
     return cmocka_run_group_tests_name("redact_json", tests, kit_open, kit_close);
 }
