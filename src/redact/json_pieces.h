@@ -4,7 +4,9 @@
  *
  * The text was masked as it stands before (redact_stream). Of its strings comes out what
  * redact_json() makes of them, however they were cut; what is in no doubt comes out at
- * once. Where it is no JSON it is passed on.
+ * once. One with a secret in it waits for its end, up to 1 MiB: a longer one that was cut
+ * is masked also if it has no escapes, where redact_json() leaves it as it is. From
+ * where it is no JSON it is passed on.
  */
 #ifndef REDACT_JSON_PIECES_H
 #define REDACT_JSON_PIECES_H
