@@ -3,7 +3,7 @@
  * json_pieces.c -- a string that is there from quote to quote is searched at once. One
  * whose end has not come is decoded unit by unit for a scanner, and each unit is passed
  * on as it came when all of its bytes are decided; from a secret on, the string waits for
- * its end.
+ * its end. A string that turns out to be none ends there, and the search with it.
  */
 #include "redact/json_pieces.h"
 
@@ -14,6 +14,14 @@
 
 enum { CHANGED_MAX = 1 << 20 }; /* of a string with a secret in it, so much waits */
 
+/* What has no bytes has an address, too. */
+static struct view
+behind(const struct buf *b, size_t at)
+{
+    return at < b->n ? (struct view){ b->p + at, b->n - at }
+                     : (struct view){ (const uint8_t *)"", 0 };
+}
+
 /* -- a string that has not ended -- */
 
 static bool
@@ -22,13 +30,29 @@ is_at_quote(const struct redact_json_pieces *s)
     return s->seen < s->raw.n && s->raw.p[s->seen] == '"';
 }
 
+static bool
+has_ended(const struct redact_json_pieces *s, bool is_last)
+{
+    return s->is_off || is_last || is_at_quote(s);
+}
+
+/* What was not seen of it is decoded: how many bytes. */
+static ssize_t
+decode_rest(struct redact_json_pieces *s, struct view rest, bool is_last)
+{
+    size_t before = s->plain.n, says;
+    ssize_t n = json_units(rest, is_last, &s->plain);
+    s->is_off = n == ERR_DAMAGED;
+    return s->is_off ? (ssize_t)json_units_of(rest, s->plain.n - before, &says) : n;
+}
+
 /* What has come and was not seen goes to the scanner, up to the closing quote. */
 static int
 scan(struct redact_json_pieces *s, bool is_last, struct buf *let)
 {
     size_t before = s->plain.n;
-    struct view rest = { s->raw.p + s->seen, s->raw.n - s->seen };
-    ssize_t n = json_units(rest, is_last, &s->plain);
+    struct view rest = behind(&s->raw, s->seen);
+    ssize_t n = decode_rest(s, rest, is_last);
     if (n < 0)
         return (int)n;
     s->has_escape |= n && memchr(rest.p, '\\', (size_t)n);
@@ -36,9 +60,9 @@ scan(struct redact_json_pieces *s, bool is_last, struct buf *let)
     int r = 0;
     if (s->plain.n > before)
         r = redact_stream_feed(s->scanner, s->plain.p + before, s->plain.n - before, let);
-    if (s->is_cut && !is_at_quote(s))
+    if (s->is_cut && !s->is_off && !is_at_quote(s))
         redact_stream_cut(s->scanner);
-    if (!r && (is_at_quote(s) || is_last))
+    if (!r && has_ended(s, is_last))
         r = redact_stream_flush(s->scanner, let);
     return r;
 }
@@ -65,8 +89,7 @@ take(struct redact_json_pieces *s, struct view let, struct buf *out)
         s->plain.n = 0;
         return buf_append(&s->masked, let.p, let.n);
     }
-    size_t same = view_common(
-        let, (struct view){ s->plain.p + s->clean, s->plain.n - s->clean });
+    size_t same = view_common(let, behind(&s->plain, s->clean));
     s->clean += same;
     int r = pass_clean(s, out);
     s->is_changed = same < let.n;
@@ -87,7 +110,7 @@ pass_masked(struct redact_json_pieces *s, bool ends, struct buf *out)
     return r;
 }
 
-/* It has ended: at a quote, or as there is no more. */
+/* It has ended: at a quote, or as there is no more, or it is none. */
 static int
 end_string(struct redact_json_pieces *s, struct buf *out)
 {
@@ -126,9 +149,9 @@ go_on(struct redact_json_pieces *s, bool is_last, struct buf *out)
         r = take(s, (struct view){ let.p, let.n }, out);
     if (r < 0)
         return r;
-    return is_at_quote(s) || is_last ? end_string(s, out)
-           : s->is_changed           ? relieve(s, out)
-                                     : 0;
+    return has_ended(s, is_last) ? end_string(s, out)
+           : s->is_changed       ? relieve(s, out)
+                                 : 0;
 }
 
 /* -- what is around it -- */
@@ -149,12 +172,11 @@ string_end(struct view v, size_t at)
 
 /* *rest is what is behind the first quote of a string. */
 static int
-begin(struct redact_json_pieces *s, struct view *rest, struct buf *out)
+begin(struct redact_json_pieces *s, struct view *rest)
 {
-    int r = buf_append(out, "\"", 1);
-    if (!r && !s->scanner)
-        r = redact_stream_new(&s->scanner, s->redact,
-                              &(struct redact_options){ .is_whole = true });
+    int r = s->scanner ? 0
+                       : redact_stream_new(&s->scanner, s->redact,
+                                           &(struct redact_options){ .is_whole = true });
     if (r < 0)
         return r;
     redact_stream_reset(s->scanner);
@@ -164,7 +186,7 @@ begin(struct redact_json_pieces *s, struct view *rest, struct buf *out)
     return r;
 }
 
-/* Up to behind the next string, or into it. */
+/* Up to behind the next string, or into it: it has not all come, or it is none. */
 static int
 pass_outside(struct redact_json_pieces *s, struct view *rest, struct buf *out)
 {
@@ -173,27 +195,16 @@ pass_outside(struct redact_json_pieces *s, struct view *rest, struct buf *out)
     size_t at = quote ? (size_t)(quote - v.p) : v.n;
     size_t end = quote ? string_end(v, at) : v.n;
     int r = buf_append(out, v.p, at);
-    if (!r && !end) {
-        *rest = (struct view){ v.p + at + 1, v.n - at - 1 };
-        return begin(s, rest, out);
-    }
-    *rest = (struct view){ v.p + at, v.n - at };
     if (!r && quote)
-        r = redact_json_string(s->redact, (struct view){ v.p + at, end - at }, out);
-    if (!r)
+        r = end ? redact_json_string(s->redact, (struct view){ v.p + at, end - at }, out)
+                : ERR_DAMAGED;
+    if (r != ERR_DAMAGED) {
         *rest = (struct view){ v.p + end, v.n - end };
-    return r;
-}
-
-/* It is none; what was not passed on goes as it is. */
-static int
-give_up(struct redact_json_pieces *s, struct view rest, struct buf *out)
-{
-    s->is_off = true;
-    s->is_inside = false;
-    int r = buf_append(out, s->raw.p, s->raw.n);
-    buf_release(&s->raw);
-    return r < 0 ? r : buf_append(out, rest.p, rest.n);
+        return r;
+    }
+    *rest = (struct view){ v.p + at + 1, v.n - at - 1 };
+    r = buf_append(out, "\"", 1);
+    return r < 0 ? r : begin(s, rest);
 }
 
 int
@@ -203,25 +214,24 @@ redact_json_pieces_feed(struct redact_json_pieces *s, struct view bytes, bool is
     AUTO(buf) left = { 0 };
     struct view rest = bytes;
     int r = 0;
-    if (s->is_off)
-        return buf_append(out, bytes.p, bytes.n);
     if (s->is_inside) {
         rest = (struct view){ 0 };
         r = buf_append(&s->raw, bytes.p, bytes.n);
         if (!r)
             r = go_on(s, is_last, out);
-        if (!r && !s->is_inside) {
+    }
+    while (!r && !s->is_inside && !s->is_off && (rest.n || s->raw.n)) {
+        if (s->raw.n) { /* what is behind a string that was waited for */
+            buf_release(&left);
             left = s->raw;
             s->raw = (struct buf){ 0 };
             rest = (struct view){ left.p, left.n };
         }
-    }
-    while (!r && rest.n) {
         r = pass_outside(s, &rest, out);
         if (!r && s->is_inside)
             r = go_on(s, is_last, out);
     }
-    return r == ERR_DAMAGED ? give_up(s, rest, out) : r;
+    return r < 0 ? r : buf_append(out, rest.p, rest.n);
 }
 
 void

@@ -85,6 +85,56 @@ bytes_that_end_no_character_do_not_wait_for_one(void **state)
     redact_json_pieces_release(&s);
 }
 
+/* Cut everywhere; both ways that it is none: within a string, and at its end. */
+static void
+what_turns_out_to_be_no_json_keeps_its_masks(void **state)
+{
+    static const char *const samples[] = {
+        "{\"a\":\"\\u0041 \\n<ghp> and \\x more\", 1}",
+        "{\"a\":\"\\u0041 \\n<ghp>\\u12x",
+    };
+    static const char *const wants[] = {
+        "{\"a\":\"\\u0041 \\n[REDACTED:github-pat] and \\x more\", 1}",
+        "{\"a\":\"\\u0041 \\n[REDACTED:github-pat]\\u12x",
+    };
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        AUTO(buf) text = { 0 };
+        uint32_t rng = 1;
+        kit_expand(&text, samples[i], &rng);
+        for (size_t cut = 0; cut <= text.n; cut++) {
+            struct redact_json_pieces s = { .redact = *state };
+            AUTO(buf) out = { 0 };
+            feed(&s, (struct view){ text.p, cut }, false, &out);
+            feed(&s, (struct view){ text.p + cut, text.n - cut }, true, &out);
+            assert_string_equal(buf_str(&out), wants[i]);
+            redact_json_pieces_release(&s);
+        }
+    }
+}
+
+static void
+nothing_is_lost_of_a_long_string_that_is_none(void **state)
+{
+    static const char words[] = "some words that are said again and again, ";
+    static const char end[] = "and its end ghp_1B2c\\x\"";
+    enum { TIMES = 2000, PIECES = 15 };
+    struct redact_json_pieces s = { .redact = *state };
+    AUTO(buf) out = { 0 };
+    AUTO(buf) piece = { 0 };
+    for (int i = 0; i < TIMES; i++)
+        buf_puts(&piece, words);
+    begin_with_secret(&s, &out);
+    for (int i = 0; i < PIECES; i++)
+        feed(&s, view_of(&piece), false, &out);
+    for (size_t i = 0; i < sizeof(end) - 1; i++)
+        feed(&s, (struct view){ (const uint8_t *)end + i, 1 }, false, &out);
+    feed(&s, (struct view){ 0 }, true, &out);
+    redact_json_pieces_release(&s);
+    assert_int_equal(out.n, strlen("{\"a\":\"\\u0041 \\n[REDACTED:github-pat] ") +
+                                piece.n * PIECES + sizeof(end) - 1);
+    assert_string_equal(buf_str(&out) + out.n - (sizeof(end) - 1), end);
+}
+
 int
 main(void)
 {
@@ -93,6 +143,8 @@ main(void)
         cmocka_unit_test(a_secret_without_escapes_is_masked),
         cmocka_unit_test(what_has_nothing_to_hide_stays),
         cmocka_unit_test(bytes_that_end_no_character_do_not_wait_for_one),
+        cmocka_unit_test(what_turns_out_to_be_no_json_keeps_its_masks),
+        cmocka_unit_test(nothing_is_lost_of_a_long_string_that_is_none),
     };
     return cmocka_run_group_tests_name("redact_json", tests, kit_open, kit_close);
 }
