@@ -321,6 +321,8 @@ json_in_pass(struct json_in *in)
 bool
 json_in_is_one(struct view bytes)
 {
+    if (!bytes.n)
+        return false;
     struct json_in in = { .p = bytes.p, .end = bytes.p + bytes.n };
     return json_in_skip(&in) && !json_in_peek(&in) && in.p == in.end;
 }

@@ -58,17 +58,17 @@ begin_next(struct lane *l)
 static bool
 find_end(const struct lane *l, uint64_t raw_end, bool is_end, struct line *ret)
 {
-    const struct lane_wrap *wrap = LANE_ITEMS(struct lane_wrap, &l->wraps);
-    const struct lane_wrap *last = wrap + LANE_COUNT(struct lane_wrap, &l->wraps);
+    const struct lane_wrap *wraps = LANE_ITEMS(struct lane_wrap, &l->wraps);
+    size_t wrap = 0, count = LANE_COUNT(struct lane_wrap, &l->wraps);
     uint64_t start = l->block.line, limit = lane_end(l);
     uint64_t raw = lane_raw(l, l->block.from);
     bool is_cut = start < limit && raw_end - raw >= LANE_HOLD;
     if (is_cut)
         limit = lane_clean(l, raw + LANE_HOLD);
-    while (wrap < last && wrap->clean <= start)
+    while (wrap < count && wraps[wrap].clean <= start)
         wrap++;
-    if (wrap < last && wrap->clean < limit) {
-        limit = wrap->clean;
+    if (wrap < count && wraps[wrap].clean < limit) {
+        limit = wraps[wrap].clean;
         is_cut = true;
     }
     for (uint64_t i = start; i < limit; i++) {

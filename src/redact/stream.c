@@ -365,9 +365,10 @@ static int
 pass(struct redact_stream *s, bool is_end, struct buf *out)
 {
     size_t rest = s->raw.n - s->projected;
-    s->projected += project_feed(&s->project, s->lanes, s->raw.p + s->projected, rest,
-                                 s->base + s->projected, s->kinds.p + s->projected,
-                                 s->projected, is_end);
+    if (s->raw.p) /* else nothing has ever come */
+        s->projected += project_feed(&s->project, s->lanes, s->raw.p + s->projected, rest,
+                                     s->base + s->projected, s->kinds.p + s->projected,
+                                     s->projected, is_end);
     if (is_end)
         project_end(&s->project, s->lanes);
     uint64_t raw_end = s->base + s->raw.n;

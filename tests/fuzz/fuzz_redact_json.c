@@ -10,8 +10,7 @@
 static bool
 is_json(const struct buf *b)
 {
-    struct json_in in = { .p = b->p, .end = b->p + b->n };
-    return json_in_skip(&in) && !json_in_peek(&in) && in.p == in.end;
+    return json_in_is_one((struct view){ b->p, b->n });
 }
 
 static void
