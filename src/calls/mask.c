@@ -6,15 +6,12 @@
 #include "base/ascii.h"
 #include "base/json.h"
 #include "base/json_in.h"
-#include "base/le.h"
-#include "base/parts.h"
 #include "redact/json.h"
 #include "redact/json_pieces.h"
 
 enum {
     SAID_MIN = 8, /* bytes; a shorter one would mask ordinary words */
-    SAID_MAX = 16 << 10,
-    SAID_ALL_MAX = 256 << 10,
+    SAID_MAX = CALLS_LEARNT_TEXT_MAX,
     STREAM_AT_ONCE = 64 << 10,
 };
 
@@ -100,28 +97,15 @@ calls_mask_is_credential(struct view name)
 void
 calls_mask_release(struct calls_mask *m)
 {
-    buf_release(&m->said);
-}
-
-static uint64_t
-slot(const uint8_t *p)
-{
-    return get_le64(p) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CALLS_MASK_SIEVE);
+    calls_learnt_free(m->learnt);
+    m->learnt = NULL;
 }
 
 static void
 remember(struct calls_mask *m, struct view v)
 {
-    if (v.n < SAID_MIN || v.n > SAID_MAX || m->said.n > SAID_ALL_MAX)
-        return;
-    size_t before = m->said.n;
-    if (parts_put(&m->said, v) < 0) {
-        m->said.n = before;
-        return;
-    }
-    m->sieve[slot(v.p) / 64] |= UINT64_C(1) << slot(v.p) % 64;
-    if (v.n > m->longest)
-        m->longest = v.n;
+    if (v.n >= SAID_MIN)
+        calls_learnt_add(&m->learnt, v);
 }
 
 /* As it is, and as it stands in JSON, where some write "/" as "\/". */
@@ -270,18 +254,27 @@ calls_mask_learn_url(struct calls_mask *m, struct view url)
 
 /* -- what was said is masked -- */
 
-/* The longest that stands at p, where n bytes are. */
-static size_t
-said_here(const struct calls_mask *m, const uint8_t *p, size_t n)
+struct putting {
+    struct view text;
+    size_t stop;
+    size_t plain;   /* where what is not written yet begins */
+    size_t covered; /* behind what is masked */
+    struct buf *out;
+};
+
+/* A calls_learnt_fn. */
+static void
+put_mask(void *ctx, size_t start, size_t end)
 {
-    struct view rest = { m->said.p, m->said.n }, one;
-    size_t longest = 0;
-    if (n < SAID_MIN || !(m->sieve[slot(p) / 64] >> slot(p) % 64 & 1))
-        return 0;
-    while (parts_take(&rest, &one))
-        if (one.n > longest && one.n <= n && !memcmp(p, one.p, one.n))
-            longest = one.n;
-    return longest;
+    struct putting *p = ctx;
+    if (start >= p->stop)
+        return;
+    if (start >= p->covered) {
+        buf_append(p->out, p->text.p + p->plain, start - p->plain);
+        buf_puts(p->out, REDACT_MASK "credential]");
+    }
+    p->covered = end > p->covered ? end : p->covered;
+    p->plain = p->covered < p->stop ? p->covered : p->stop;
 }
 
 /*
@@ -292,29 +285,20 @@ static void
 put_said(const struct calls_mask *m, size_t *covered, struct view text, size_t stop,
          struct buf *out)
 {
-    size_t plain = 0; /* where what is not written yet begins */
-    for (size_t i = 0; i < stop; i++) {
-        size_t n = said_here(m, text.p + i, text.n - i);
-        if (n && !*covered) {
-            buf_append(out, text.p + plain, i - plain);
-            buf_puts(out, REDACT_MASK "credential]");
-        }
-        if (n > *covered)
-            *covered = n;
-        if (*covered) {
-            --*covered;
-            plain = i + 1;
-        }
-    }
-    if (stop > plain)
-        buf_append(out, text.p + plain, stop - plain);
+    struct putting p = { text, stop, *covered < stop ? *covered : stop, *covered, out };
+    int r = m->learnt ? calls_learnt_find(m->learnt, text, put_mask, &p) : 0;
+    if (r < 0)
+        out->failed = r;
+    else if (stop > p.plain)
+        buf_append(out, text.p + p.plain, stop - p.plain);
+    *covered = p.covered > stop ? p.covered - stop : 0;
 }
 
 int
 calls_mask_said(const struct calls_mask *m, struct view text, struct buf *out)
 {
     size_t covered = 0;
-    if (!m->said.n)
+    if (!m->learnt)
         return buf_append(out, text.p, text.n);
     put_said(m, &covered, text, text.n, out);
     return out->failed;
@@ -327,17 +311,7 @@ calls_mask_said(const struct calls_mask *m, struct view text, struct buf *out)
 static size_t
 begun(const struct calls_mask *m, struct view text, size_t max)
 {
-    struct view rest = { m->said.p, m->said.n }, one;
-    size_t longest = 0;
-    while (parts_take(&rest, &one)) {
-        if (one.n > max)
-            continue;
-        size_t n = one.n - 1 < text.n ? one.n - 1 : text.n;
-        while (n > longest && memcmp(text.p + text.n - n, one.p, n) != 0)
-            n--;
-        longest = n > longest ? n : longest;
-    }
-    return longest;
+    return m->learnt ? calls_learnt_begun(m->learnt, text, max) : 0;
 }
 
 static int
@@ -353,9 +327,7 @@ let_out(const struct calls_mask *m, struct calls_said *s, size_t stop, struct bu
     size_t shown = s->covered                ? 0
                    : stop < CALLS_SAID_SHOWN ? stop
                                              : (size_t)CALLS_SAID_SHOWN;
-    s->text.n -= stop - shown;
-    if (s->text.n)
-        memmove(s->text.p, text.p + (stop - shown), s->text.n);
+    buf_drop(&s->text, stop - shown);
     s->shown = shown;
     return r;
 }
@@ -364,7 +336,7 @@ int
 calls_said_feed(const struct calls_mask *m, struct calls_said *s, struct view piece,
                 struct buf *out)
 {
-    if (!m->said.n)
+    if (!m->learnt)
         return buf_append(out, piece.p, piece.n);
     int r = buf_append(&s->text, piece.p, piece.n);
     if (r < 0)
@@ -439,7 +411,7 @@ int
 calls_mask_body(struct calls_mask *m, struct view body, struct buf *out)
 {
     AUTO(buf) said = { .ceiling = out->ceiling };
-    if (!m->said.n)
+    if (!m->learnt)
         return calls_mask_text(m->redact, body, out);
     int r = calls_mask_said(m, body, &said);
     return r < 0 ? buf_puts(out, left_out)
@@ -550,9 +522,7 @@ pass_on(struct calls_mask *m, struct calls_mask_stream *s, size_t keep, struct b
     put_said(m, &s->covered, text, stop, &said);
     int r = said.failed ? said.failed
                         : redact_stream_feed(s->redact, said.p, said.n, scanned(s, out));
-    if (stop && stop < text.n)
-        memmove(s->waiting.p, text.p + stop, text.n - stop);
-    s->waiting.n = text.n - stop;
+    buf_drop(&s->waiting, stop);
     return r < 0 ? r : pass_strings(s, false, out);
 }
 

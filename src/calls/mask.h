@@ -9,6 +9,7 @@
 #ifndef CALLS_MASK_H
 #define CALLS_MASK_H
 
+#include "calls/learnt.h"
 #include "calls/line.h"
 #include "redact/redact.h"
 
@@ -16,14 +17,10 @@
  * (…-token, …-secret, …-key)? */
 bool calls_mask_is_credential(struct view header_name);
 
-enum { CALLS_MASK_SIEVE = 10 };
-
 /* Zeroed but for `redact` it is ready for use. */
 struct calls_mask {
-    struct redact *redact; /* borrowed */
-    struct buf said;       /* credentials of this call, each with its length */
-    size_t longest;        /* of them */
-    uint64_t sieve[(1 << CALLS_MASK_SIEVE) / 64]; /* how they begin, as bits of a hash */
+    struct redact *redact;       /* borrowed */
+    struct calls_learnt *learnt; /* credentials of this call; NULL: none */
 };
 
 void calls_mask_release(struct calls_mask *m);

@@ -23,7 +23,7 @@ static int
 scan(struct veil_lane *l, struct view text, struct buf *out)
 {
     AUTO(buf) said = { 0 };
-    if (!l->mask->said.n)
+    if (!l->mask->learnt)
         return redact_stream_feed(l->stream, text.p, text.n, out);
     int r = calls_said_feed(l->mask, &l->said, text, &said);
     return r < 0 ? r : redact_stream_feed(l->stream, said.p, said.n, out);

@@ -97,7 +97,7 @@ veil_events(struct redact *redact, struct out *out)
     if (r < 0)
         return r;
     calls_mask_learn(&mask, &key);
-    r = mask.said.failed;
+    r = mask.learnt ? 0 : -ENOMEM;
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]) && !r; i++)
         r = calls_veil_event(v, text_view(events[i]), CALLS_SPLIT_WHOLE, i, &to);
     if (!r)
