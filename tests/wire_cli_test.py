@@ -369,6 +369,30 @@ def a_secret_that_was_said_in_pieces_is_taken_out_afterwards():
 
 
 @test
+def what_a_killed_body_ends_with_stays_but_for_half_a_text():
+    """Two calls whose bodies break off: the one may go on as a text does, the other has begun one for sure."""
+    bodies = [(["{\"text\":\"some wo", "rds and its last is "], "{\"text\":\"some [] and its last is "),
+              (["some wo", "rds: it is noth"], "some []: it []")]
+    with Ahr(AHR) as a, Story(a):
+        path, count = wire_file(a), len(facts(a))
+        with path.open("a") as file:
+            for call, (pieces, _) in enumerate(bodies, count + 1):
+                line = {"ts_ns": "1700000000000000000", "t_ms": 1, "call": call}
+                print(json.dumps({**line, "type": "request", "method": "POST", "url": PATH}), file=file)
+                for kind in ("request_body", "body"):
+                    for number, piece in enumerate(pieces):
+                        print(json.dumps({**line, "type": kind, "piece": number, "text": piece}), file=file)
+                if call == count + 1:
+                    print(json.dumps({**line, "type": "end", "status": "cut"}), file=file)
+        for _ in range(2):  # the second time there is nothing to do
+            a.ok("redact", "talk", "--text-file", "-", input=b"words\nis nothing at all\n")
+            for call, (_, want) in enumerate(bodies, count + 1):
+                told = json.loads(a.run("wire", "talk", "--json", "--call", call).stdout)
+                for kind in ("request", "reply"):
+                    assert re.sub(r"\[REDACTED:[^]]*\]", "[]", told[kind]) == want, (kind, told[kind])
+
+
+@test
 def the_doctor_finds_what_is_wrong_with_it():
     with Ahr(AHR) as a, Story(a):
         assert a.run("doctor", "--deep").returncode == 0, a.run("doctor", "--deep")

@@ -18,11 +18,17 @@ enum {
     VIEWS = 2 * CALLS_HEADERS_MAX + 8,
 };
 
+/* In pieces. */
+struct body {
+    struct calls_mask_stream stream;
+    bool had_mask; /* before */
+};
+
 /* What goes on of a call while its lines come. */
 struct state {
     struct calls_veil *veil;
     uint64_t events; /* that were taken */
-    struct calls_mask_stream sent, got;
+    struct body sent, got;
 };
 
 struct rewriting {
@@ -114,14 +120,15 @@ put_request(struct rewriting *x, struct calls_line *l)
 }
 
 static int
-put_piece(struct rewriting *x, struct calls_line *l, struct calls_mask_stream *s)
+put_piece(struct rewriting *x, struct calls_line *l, struct body *b)
 {
     struct view before = l->bytes;
     buf_clear(&x->masked);
-    int r = calls_mask_feed(&x->mask, s, before, &x->masked);
+    int r = calls_mask_feed(&x->mask, &b->stream, before, &x->masked);
     if (!r && l->is_last)
-        r = calls_mask_flush(&x->mask, s, &x->masked);
+        r = calls_mask_flush(&x->mask, &b->stream, &x->masked);
     l->bytes = (struct view){ x->masked.p, x->masked.n };
+    b->had_mask |= redact_has_mask(before.p, before.n);
     if (!r && redact_has_mask(l->bytes.p, l->bytes.n) &&
         !redact_has_mask(before.p, before.n))
         x->opt->found(x->opt->ctx, before.n);
@@ -130,12 +137,34 @@ put_piece(struct rewriting *x, struct calls_line *l, struct calls_mask_stream *s
 
 static int
 put_body(struct rewriting *x, struct calls_line *l, const struct buf *pieces,
-         struct calls_mask_stream *s)
+         struct body *b)
 {
     if (pieces->n > sizeof(struct piece_place) || !l->is_last)
-        return put_piece(x, l, s);
+        return put_piece(x, l, b);
     int r = mask_body(x, &l->bytes);
     return r < 0 ? r : put(x, l);
+}
+
+/* Its last piece never came: what waited for more is one. */
+static int
+end_body(struct rewriting *x, struct body *b, enum calls_type type,
+         const struct buf *pieces)
+{
+    const struct piece_place *each = (const void *)pieces->p;
+    size_t count = pieces->n / sizeof(*each);
+    buf_clear(&x->masked);
+    calls_mask_cut(&b->stream);
+    int r = calls_mask_flush(&x->mask, &b->stream, &x->masked);
+    if (r < 0 || !count || !x->masked.n)
+        return r;
+    const struct piece_place *last = &each[count - 1];
+    struct calls_line l = calls_line(type, x->call->facts.number, last->ts_ns);
+    l.anchor_byte = last->anchor_byte;
+    l.piece = last->number + 1;
+    l.bytes = (struct view){ x->masked.p, x->masked.n };
+    if (!b->had_mask && redact_has_mask(l.bytes.p, l.bytes.n))
+        x->opt->found(x->opt->ctx, l.bytes.n);
+    return put(x, &l);
 }
 
 /* -- events -- */
@@ -205,8 +234,12 @@ end_state(struct rewriting *x, struct state *s)
     int r = s->veil ? calls_veil_end(s->veil, &to) : 0;
     calls_veil_free(s->veil);
     s->veil = NULL;
-    calls_mask_stream_release(&s->sent);
-    calls_mask_stream_release(&s->got);
+    if (!r)
+        r = end_body(x, &s->sent, CALLS_REQUEST_BODY, &x->call->request_body);
+    if (!r)
+        r = end_body(x, &s->got, CALLS_BODY, &x->call->body);
+    calls_mask_stream_release(&s->sent.stream);
+    calls_mask_stream_release(&s->got.stream);
     return r;
 }
 
@@ -324,8 +357,8 @@ calls_rewrite(const char *path, const struct calls_rewrite_options *opt,
     *ret_dropped = x->dropped;
     for (size_t i = 0; x->states && i < calls_count(x->calls); i++) {
         calls_veil_free(x->states[i].veil);
-        calls_mask_stream_release(&x->states[i].sent);
-        calls_mask_stream_release(&x->states[i].got);
+        calls_mask_stream_release(&x->states[i].sent.stream);
+        calls_mask_stream_release(&x->states[i].got.stream);
     }
     for (size_t i = 0; i < VIEWS; i++)
         buf_release(&x->view[i]);
