@@ -19,6 +19,17 @@ struct moment {
     bool is_reply;
 };
 
+enum {
+    READS = 64,         /* as many conversations may go on at the same time */
+    READ_MAX = 1 << 20, /* bytes of one; a longer one is read whole each time */
+};
+
+/* A request as it was read, by which one that begins with it is. */
+struct past {
+    uint64_t call, used; /* 0: none */
+    struct calls_talk_read read;
+};
+
 struct completing {
     const struct calls_complete_options *opt;
     struct calls *calls;
@@ -27,6 +38,8 @@ struct completing {
     struct buf known; /* uint64_t of each call: its lines that are there */
     struct buf asked; /* … as the conversation knows its request */
     struct buf line;
+    struct past past[READS];
+    uint64_t uses;
     struct calls_completed done;
     uint64_t turns_ns; /* the latest stamp among the turns */
     /* the event at hand */
@@ -182,38 +195,73 @@ asked_of(const struct completing *c)
     return (void *)c->asked.p;
 }
 
-static int
-take_request(struct completing *c, enum turn_api api, struct view body)
+/* That of a call, or NULL; of none: the one that was not used for the longest time. */
+static struct past *
+find_past(struct completing *c, uint64_t call)
 {
-    int r = calls_talk_request(c->talk, api, body, take_event, c);
+    struct past *oldest = &c->past[0];
+    for (size_t i = 0; i < READS; i++) {
+        if (call && c->past[i].call == call)
+            return &c->past[i];
+        if (c->past[i].used < oldest->used)
+            oldest = &c->past[i];
+    }
+    return call ? NULL : oldest;
+}
+
+/* What it has in common with the one that it is told by is not read once more. */
+static int
+take_request(struct completing *c, enum turn_api api, struct err *err)
+{
+    struct calls_request q;
+    int r = calls_get_request(c->calls, c->call, &q, err);
+    if (r < 0)
+        return r;
+    struct past *like = q.base ? find_past(c, q.base) : NULL;
+    if (like)
+        like->used = ++c->uses;
+    struct past *own = find_past(c, 0);
+    own->call = 0;
+    r = calls_talk_request_like(c->talk, api, q.body, like ? &like->read : NULL, q.alike,
+                                &own->read, take_event, c);
+    size_t bytes = own->read.ends.cap + own->read.counts.cap + own->read.hashes.cap;
+    if (bytes > READ_MAX)
+        calls_talk_read_release(&own->read);
+    else if (q.is_whole)
+        own->call = calls_facts(c->calls, c->call)->number;
+    own->used = ++c->uses;
     asked_of(c)[c->call] = calls_talk_asked(c->talk);
     return r;
 }
 
 static int
-take_moment(struct completing *c, const struct moment *m, struct err *err)
+take_answer(struct completing *c, enum turn_api api, struct err *err)
 {
     struct calls_whole w;
     struct calls_answer *a = NULL;
-    int r = calls_get(c->calls, m->call, &w, err);
-    if (r < 0)
-        return r;
-    enum turn_api api = calls_talk_api(w.facts->method, w.facts->url);
-    c->call = m->call;
-    c->has_turns = w.facts->has_turns;
-    c->ts_ns = w.facts->ts_ns;
-    c->anchor_byte = w.facts->anchor_byte;
-    if (api == TURN_API_AUTO)
-        return 0;
-    if (!m->is_reply)
-        return take_request(c, api, w.request);
-    r = calls_answer_new(&a, api, w.facts->status, w.facts->is_stream);
+    int r = calls_get_reply(c->calls, c->call, &w, err);
+    if (!r)
+        r = calls_answer_new(&a, api, w.facts->status, w.facts->is_stream);
     if (!r)
         r = feed_reply(c, &w, a);
     if (!r && w.facts->stop.n && w.facts->end == CALLS_OK && !calls_answer_has_failed(a))
         calls_talk_answered(c->talk, asked_of(c)[c->call]);
     calls_answer_free(a);
     return r;
+}
+
+static int
+take_moment(struct completing *c, const struct moment *m, struct err *err)
+{
+    const struct calls_facts *f = calls_facts(c->calls, m->call);
+    enum turn_api api = calls_talk_api(f->method, f->url);
+    if (api == TURN_API_AUTO)
+        return 0;
+    c->call = m->call;
+    c->has_turns = f->has_turns;
+    c->ts_ns = f->ts_ns;
+    c->anchor_byte = f->anchor_byte;
+    return m->is_reply ? take_answer(c, api, err) : take_request(c, api, err);
 }
 
 static int
@@ -262,7 +310,7 @@ end_call(struct completing *c, size_t i, struct err *err)
 {
     struct calls_whole w;
     struct calls_answer *a = NULL;
-    int r = calls_get(c->calls, i, &w, err);
+    int r = calls_get_reply(c->calls, i, &w, err);
     if (!r)
         r = calls_answer_new(&a, calls_talk_api(w.facts->method, w.facts->url),
                              w.facts->status, w.facts->is_stream);
@@ -363,6 +411,8 @@ calls_complete(const struct calls_complete_options *opt, struct calls_completed 
         session_lines_release(&c.turns);
     calls_close(c.calls);
     calls_talk_free(own);
+    for (size_t i = 0; i < READS; i++)
+        calls_talk_read_release(&c.past[i].read);
     buf_release(&c.known);
     buf_release(&c.asked);
     buf_release(&c.line);

@@ -281,6 +281,16 @@ calls_delta_copied(struct view ops)
     return (size_t)all;
 }
 
+size_t
+calls_delta_first(struct view ops)
+{
+    struct json_in in = { .p = ops.p, .end = ops.p + ops.n };
+    uint64_t start, n;
+    bool is_copy = ops.n && json_in_take(&in, '[') && json_in_take(&in, '[') &&
+                   take_place(&in, &start, &n);
+    return is_copy && !start ? (size_t)n : 0;
+}
+
 int
 calls_delta_apply(struct view base, struct view ops, size_t max, struct buf *out)
 {

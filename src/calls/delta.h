@@ -15,6 +15,8 @@
 int calls_delta_make(struct view base, struct view target, struct buf *out);
 /* How many bytes of the base such ops copy. */
 size_t calls_delta_copied(struct view ops);
+/* With how many bytes of the base what they make begins, at least. */
+size_t calls_delta_first(struct view ops);
 /* Appends what the ops make of the base; ERR_DAMAGED for ops that are none, reach over
  * the base, or make more than `max` bytes. */
 int calls_delta_apply(struct view base, struct view ops, size_t max, struct buf *out);

@@ -64,8 +64,9 @@ take_place(struct calls *c)
     for (size_t i = 1; i < READ_KNOWN; i++)
         if (c->known[i].used < found->used)
             found = &c->known[i];
-    found->call = 0;
+    found->call = found->base = 0;
     found->is_whole = true;
+    found->alike = 0;
     found->body.ceiling = CALLS_ALL_MAX;
     buf_clear(&found->body);
     return found;
@@ -117,6 +118,8 @@ apply(struct calls *c, const struct call *call, const struct known_body *base,
     if (r == -ENOMEM)
         return r;
     k->is_whole = !r && l.is_last && base->is_whole;
+    k->base = r < 0 ? 0 : l.base;
+    k->alike = r < 0 ? 0 : calls_delta_first(l.ops);
     if (r < 0)
         buf_clear(&c->made);
     struct buf old = k->body;
@@ -150,11 +153,11 @@ find_chain(struct calls *c, const struct call *call, struct buf *chain)
         uint64_t base = 0, number = call->facts.number;
         const void *p = &call;
         int r = buf_append(chain, p, sizeof(call));
-        if (!r)
+        if (!r && !find_known(c, number))
             r = base_of(c, call, &base);
         if (r < 0)
             return r;
-        bool is_last = !base || base >= number || find_known(c, number);
+        bool is_last = !base || base >= number;
         call = is_last ? NULL : calls_by_number(c, base);
     }
     return 0;
@@ -348,6 +351,54 @@ read_head(struct calls *c, const struct call *call, enum calls_type type,
     return r == -ENOMEM ? r : 0;
 }
 
+/* -- parts of it -- */
+
+static int
+tell_bad(const struct call *call, int r, struct err *err)
+{
+    return err_code(err, r, "cannot read call %llu",
+                    (unsigned long long)call->facts.number);
+}
+
+int
+calls_get_request(struct calls *c, size_t i, struct calls_request *ret, struct err *err)
+{
+    const struct call *call = &c->all[i];
+    struct known_body *k = NULL;
+    int r = make_body(c, call, &k);
+    if (r < 0)
+        return tell_bad(call, r, err);
+    *ret = (struct calls_request){ { k->body.p, k->body.n }, k->is_whole, k->base, 0 };
+    if (k->is_whole)
+        ret->alike = k->alike < k->body.n ? k->alike : k->body.n;
+    return 0;
+}
+
+int
+calls_get_reply(struct calls *c, size_t i, struct calls_whole *ret, struct err *err)
+{
+    const struct call *call = &c->all[i];
+    *ret = (struct calls_whole){ .facts = &call->facts };
+    buf_clear(&c->reply);
+    buf_clear(&c->events);
+    int r = call->facts.is_stream ? join_events(c, call, &ret->is_reply_whole)
+                                  : join_body(c, call, &ret->is_reply_whole);
+    ret->reply = (struct view){ c->reply.p, c->reply.n };
+    ret->events = (const void *)c->events.p;
+    ret->event_count = c->events.n / sizeof(struct calls_event);
+    return r < 0 ? tell_bad(call, r, err) : 0;
+}
+
+int
+calls_get_headers(struct calls *c, size_t i, const struct calls_header **ret,
+                  size_t *ret_count)
+{
+    bool is_there;
+    *ret = c->request_headers;
+    return read_head(c, &c->all[i], CALLS_REQUEST, c->request_headers, ret_count,
+                     &is_there);
+}
+
 /* -- all of it -- */
 
 int
@@ -359,8 +410,6 @@ calls_get(struct calls *c, size_t i, struct calls_whole *ret, struct err *err)
                              .reply_headers = c->reply_headers };
     struct known_body *k = NULL;
     bool has_request = false, has_reply = false;
-    buf_clear(&c->reply);
-    buf_clear(&c->events);
     int r = read_head(c, call, CALLS_REQUEST, c->request_headers, &w.request_header_count,
                       &has_request);
     if (!r)
@@ -368,18 +417,18 @@ calls_get(struct calls *c, size_t i, struct calls_whole *ret, struct err *err)
                       &has_reply);
     if (!r)
         r = make_body(c, call, &k);
-    if (!r)
-        r = call->facts.is_stream ? join_events(c, call, &w.is_reply_whole)
-                                  : join_body(c, call, &w.is_reply_whole);
     if (r < 0)
-        return err_code(err, r, "cannot read call %llu",
-                        (unsigned long long)call->facts.number);
+        return tell_bad(call, r, err);
+    struct calls_whole reply;
+    r = calls_get_reply(c, i, &reply, err);
+    if (r < 0)
+        return r;
     w.request = (struct view){ k->body.p, k->body.n };
     w.is_request_whole = k->is_whole && has_request && !lacks_request_body(call, &w);
-    w.reply = (struct view){ c->reply.p, c->reply.n };
-    w.is_reply_whole &= has_reply && !lacks_body(call, &w);
-    w.events = (const void *)c->events.p;
-    w.event_count = c->events.n / sizeof(struct calls_event);
+    w.reply = reply.reply;
+    w.is_reply_whole = reply.is_reply_whole && has_reply && !lacks_body(call, &w);
+    w.events = reply.events;
+    w.event_count = reply.event_count;
     *ret = w;
     return 0;
 }

@@ -40,6 +40,8 @@ struct known_body {
     uint64_t call; /* 0: none */
     uint64_t used;
     bool is_whole;
+    uint64_t base; /* 0: it is told by none */
+    size_t alike;  /* bytes that it begins with as that does */
     struct buf body;
 };
 
@@ -62,5 +64,22 @@ struct calls {
 
 /* NULL: there is none of that number. */
 struct call *calls_by_number(const struct calls *c, uint64_t number);
+
+/* -- read_call.c: parts of calls_get(), as good for as long -- */
+
+/* A request's body. */
+struct calls_request {
+    struct view body;
+    bool is_whole;
+    uint64_t base; /* the call whose body it is told by; 0: none, or not known */
+    size_t alike;  /* bytes that it begins with as that does */
+};
+
+int calls_get_request(struct calls *c, size_t i, struct calls_request *ret,
+                      struct err *err);
+int calls_get_headers(struct calls *c, size_t i, const struct calls_header **ret,
+                      size_t *ret_count);
+/* All but what is of the request. */
+int calls_get_reply(struct calls *c, size_t i, struct calls_whole *ret, struct err *err);
 
 #endif

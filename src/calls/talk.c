@@ -4,6 +4,7 @@
  *
  * A request is read twice: first for the hashes of the events in it, by which is found
  * what a request before had in the same place; then those events are told that are new.
+ * Where it is known to begin as another one, what was read of that is not read again.
  * So a conversation may branch, lose what it has no room for, and stand beside others,
  * and it does not matter how its messages are written. What a model has said, and the
  * results of calls, are known wherever they come again.
@@ -19,23 +20,25 @@
 #include "turn/fields.h"
 #include "turn/totals.h"
 
-enum { KEPT_MAX = 1 << 20 }; /* bytes of a text that may come again with more, or less */
+enum {
+    KEPT_MAX = 1 << 20, /* bytes of a text that may come again with more, or less */
+    ENDS_MAX = sizeof(size_t) << 20, /* of a request's messages */
+};
 
 static const uint64_t MIX = UINT64_C(0x9e3779b97f4a7c15);
 
 struct calls_talk {
     struct talk_known known;
     struct talk_said said;
-    struct buf model;   /* as it was told */
-    struct buf cut;     /* the latest text of a model's that was cut off */
-    struct buf prefill; /* what the latest request lets the model go on with */
-    struct buf hashes;  /* uint64_t: of the events of the request at hand */
-    struct buf flags;   /* a byte for each: it is known */
-    struct buf counts;  /* uint32_t: so many has each of its messages */
-    struct buf news;    /* uint64_t: by what is known what was told of it */
-    size_t at;          /* the event at hand */
-    uint64_t asked;     /* by what the latest request is known */
-    uint64_t salt;      /* of what it goes on with without sending it */
+    struct buf model;            /* as it was told */
+    struct buf cut;              /* the latest text of a model's that was cut off */
+    struct buf prefill;          /* what the latest request lets the model go on with */
+    struct calls_talk_read read; /* the request at hand */
+    struct buf rest;  /* … without most of what it has in common with another */
+    struct buf flags; /* a byte for each of its events: it is known */
+    struct buf news;  /* uint64_t: by what is known what was told of it */
+    size_t at;        /* the event at hand */
+    uint64_t asked;   /* by what the latest request is known */
     struct ask_to to;
     turn_event_fn fn;
     void *ctx; /* of the current call */
@@ -53,16 +56,27 @@ calls_talk_new(struct calls_talk **ret)
 }
 
 void
+calls_talk_read_release(struct calls_talk_read *r)
+{
+    buf_release(&r->ends);
+    buf_release(&r->counts);
+    buf_release(&r->hashes);
+    *r = (struct calls_talk_read){ 0 };
+}
+
+void
 calls_talk_free(struct calls_talk *t)
 {
     if (!t)
         return;
-    struct buf *all[] = { &t->model, &t->cut,    &t->prefill, &t->hashes,
-                          &t->flags, &t->counts, &t->news };
+    struct buf *all[] = {
+        &t->model, &t->cut, &t->prefill, &t->rest, &t->flags, &t->news
+    };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         buf_release(all[i]);
     for (size_t i = 0; i < ASK_SCRATCH; i++)
         buf_release(&t->to.text[i]);
+    calls_talk_read_release(&t->read);
     talk_known_release(&t->known);
     talk_said_release(&t->said);
     free(t);
@@ -251,8 +265,8 @@ static int
 note(void *ctx, const struct turn_event *e)
 {
     struct calls_talk *t = ctx;
-    const uint64_t h = hash_place(e) ^ t->salt;
-    return t->at++ < TALK_EVENTS_MAX ? buf_append(&t->hashes, &h, sizeof(h)) : 0;
+    const uint64_t h = hash_place(e) ^ t->read.salt;
+    return t->at++ < TALK_EVENTS_MAX ? buf_append(&t->read.hashes, &h, sizeof(h)) : 0;
 }
 
 /* The second time. What is told more than once in a request was said more than once. */
@@ -298,50 +312,75 @@ read_events(struct calls_talk *t, const struct ask_api *api, struct view message
     return api->tell(&t->to, message);
 }
 
+/* The request at hand: its body, and its list of messages as it is gone through, which
+ * may lie in a copy that lacks some of what is before it. */
+struct asking {
+    const struct ask_api *ask;
+    struct view body, list, model, tools;
+    size_t skipped;  /* bytes that it lacks */
+    size_t messages; /* … so many, which are read already */
+};
+
 static int
-note_list(struct calls_talk *t, const struct ask_api *api, struct view list)
+note_list(struct calls_talk *t, const struct asking *a)
 {
-    struct view one;
+    struct view list = a->list, one;
+    const uint8_t *before = a->list.p;
     int r = 0;
-    buf_clear(&t->hashes);
-    buf_clear(&t->counts);
-    for (t->at = 0; r >= 0 && t->at < TALK_EVENTS_MAX && next_message(&list, &one);) {
-        size_t before = t->at;
-        r = read_events(t, api, one, note);
-        uint32_t count = (uint32_t)(t->at - before);
+    while (r >= 0 && t->at < TALK_EVENTS_MAX && t->read.ends.n < ENDS_MAX &&
+           next_message(&list, &one)) {
+        size_t from = t->at, end = t->read.start + a->skipped;
+        r = read_events(t, a->ask, one, note);
+        uint32_t count = (uint32_t)(t->at - from);
+        end += (size_t)(one.p - before) + one.n;
         if (r >= 0)
-            r = buf_append(&t->counts, &count, sizeof(count));
+            r = buf_append(&t->read.counts, &count, sizeof(count));
+        if (r >= 0)
+            r = buf_append(&t->read.ends, &end, sizeof(end));
     }
     return r;
 }
 
-static int
-tell_news(struct calls_talk *t, const struct ask_api *api, struct view list)
+/* Message i, of which is known that it is one. */
+static struct view
+message_of(const struct calls_talk *t, const struct asking *a, size_t i)
 {
-    const uint32_t *counts = (const void *)t->counts.p;
-    struct view one = { 0 };
-    int r = 0;
-    t->at = 0;
-    for (size_t i = 0; i < t->counts.n / sizeof(*counts) && r >= 0; i++) {
-        size_t end = t->at + counts[i];
-        (void)next_message(&list, &one);
-        size_t most = end < t->flags.n ? end : t->flags.n;
-        if (most > t->at && memchr(t->flags.p + t->at, 0, most - t->at))
-            r = read_events(t, api, one, tell);
-        t->at = end;
-    }
-    return r < 0 ? r : read_events(t, api, one, note_prefill);
+    const size_t *ends = (const void *)t->read.ends.p;
+    size_t at = i ? ends[i - 1] : t->read.start;
+    bool is_in_list = a->body.p[t->read.start] == '[';
+    while (is_in_list && (a->body.p[at] == (i ? ',' : '[') || is_blank(a->body.p[at])))
+        at++;
+    return (struct view){ a->body.p + at, ends[i] - at };
 }
 
 static int
-tell_list(struct calls_talk *t, const struct ask_api *api, struct view list)
+tell_news(struct calls_talk *t, const struct asking *a)
 {
-    int r = note_list(t, api, list);
+    const uint32_t *counts = (const void *)t->read.counts.p;
+    size_t count = t->read.counts.n / sizeof(*counts);
+    int r = 0;
+    t->at = 0;
+    for (size_t i = 0; i < count && r >= 0; i++) {
+        size_t end = t->at + counts[i];
+        size_t most = end < t->flags.n ? end : t->flags.n;
+        if (most > t->at && memchr(t->flags.p + t->at, 0, most - t->at))
+            r = read_events(t, a->ask, message_of(t, a, i), tell);
+        t->at = end;
+    }
+    struct view last = count ? message_of(t, a, count - 1) : (struct view){ 0 };
+    return r < 0 ? r : read_events(t, a->ask, last, note_prefill);
+}
+
+static int
+tell_list(struct calls_talk *t, const struct asking *a)
+{
+    int r = note_list(t, a);
     if (r >= 0)
-        r = talk_known_match(&t->known, api->api, &t->hashes, &t->flags, &t->asked);
+        r = talk_known_match(&t->known, a->ask->api, &t->read.hashes, &t->flags,
+                             &t->asked);
     buf_clear(&t->news);
     if (r >= 0 && t->flags.n)
-        r = tell_news(t, api, list);
+        r = tell_news(t, a);
     const uint64_t *news = (const void *)t->news.p;
     for (size_t i = 0; i < t->news.n / sizeof(*news) && r >= 0; i++)
         r = talk_said_add(&t->said, news[i]);
@@ -368,28 +407,130 @@ tell_model(struct calls_talk *t, struct view raw, struct view tools)
     return r < 0 ? r : t->fn(t->ctx, &e);
 }
 
+/* -- what two requests have in common -- */
+
+static void
+begin(struct calls_talk *t, enum turn_api api)
+{
+    t->read.api = api;
+    t->read.salt = 0;
+    t->read.start = t->at = 0;
+    buf_clear(&t->read.ends);
+    buf_clear(&t->read.counts);
+    buf_clear(&t->read.hashes);
+}
+
+/* False: it is no request. */
+static bool
+take_fields(struct calls_talk *t, struct asking *a, struct view body)
+{
+    struct view before = { 0 };
+    a->list = a->model = a->tools = (struct view){ 0 };
+    const struct turn_field wanted[] = { { a->ask->list, &a->list },
+                                         { "model", &a->model },
+                                         { "tools", &a->tools },
+                                         { "previous_response_id", &before } };
+    if (!turn_fields(body, wanted, sizeof(wanted) / sizeof(wanted[0])))
+        return false;
+    t->read.salt = turn_is_there(before) ? turn_hash(before) & ~(uint64_t)1 : 0;
+    t->read.start = a->list.n ? (size_t)(a->list.p - body.p) : 0;
+    return true;
+}
+
+/* So many messages may be left out: all of them lie in what is alike, and so does the one
+ * behind them, at which the list goes on as it should. */
+static size_t
+count_alike(const struct calls_talk_read *like, size_t alike)
+{
+    const size_t *ends = (const void *)like->ends.p;
+    size_t low = 0, high = like->ends.n / sizeof(*ends);
+    if (like->hashes.n / sizeof(uint64_t) >= TALK_EVENTS_MAX)
+        return 0;
+    while (low < high) { /* a number may go on behind its end */
+        size_t middle = low + (high - low) / 2;
+        if (ends[middle] < alike)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? low - 1 : 0;
+}
+
+/* The body without those, and what is known of them. False: it is to be read whole. */
+static bool
+take_alike(struct calls_talk *t, struct asking *a, const struct calls_talk_read *like,
+           size_t alike)
+{
+    const size_t *ends = (const void *)like->ends.p;
+    const uint32_t *counts = (const void *)like->counts.p;
+    size_t n = like->api == a->ask->api ? count_alike(like, alike) : 0, events = 0;
+    if (!n)
+        return false;
+    size_t from = ends[n - 1];
+    while (is_blank(a->body.p[from]))
+        from++;
+    a->skipped = ++from - (like->start + 1); /* behind the comma */
+    buf_clear(&t->rest);
+    buf_append(&t->rest, a->body.p, like->start + 1);
+    buf_append(&t->rest, a->body.p + from, a->body.n - from);
+    if (t->rest.failed || !take_fields(t, a, (struct view){ t->rest.p, t->rest.n }) ||
+        t->read.start != like->start || t->read.salt != like->salt)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        events += counts[i];
+    t->at = events;
+    buf_append(&t->read.ends, ends, n * sizeof(*ends));
+    buf_append(&t->read.counts, counts, n * sizeof(*counts));
+    buf_append(&t->read.hashes, like->hashes.p, events * sizeof(uint64_t));
+    return true;
+}
+
+static int
+ask(struct calls_talk *t, const struct ask_api *api, struct view body,
+    const struct calls_talk_read *like, size_t alike)
+{
+    struct asking a = { .ask = api, .body = body };
+    begin(t, api->api);
+    if (!like || !take_alike(t, &a, like, alike)) {
+        begin(t, api->api);
+        a.skipped = 0;
+        if (!take_fields(t, &a, body))
+            return 0;
+    }
+    int r = tell_model(t, a.model, a.tools);
+    if (r >= 0)
+        r = tell_list(t, &a);
+    return r < 0 ? r : 0;
+}
+
+int
+calls_talk_request_like(struct calls_talk *t, enum turn_api api, struct view body,
+                        const struct calls_talk_read *like, size_t alike,
+                        struct calls_talk_read *ret, turn_event_fn fn, void *ctx)
+{
+    const struct ask_api *found = api_of(api);
+    t->asked = 0;
+    t->fn = fn;
+    t->ctx = ctx;
+    begin(t, TURN_API_AUTO);
+    int r = found && body.n ? ask(t, found, body, like, alike) : 0;
+    if (t->rest.cap > KEPT_MAX)
+        buf_release(&t->rest);
+    if (r < 0)
+        begin(t, TURN_API_AUTO);
+    if (ret) {
+        struct calls_talk_read old = *ret;
+        *ret = t->read;
+        t->read = old;
+    }
+    return r;
+}
+
 int
 calls_talk_request(struct calls_talk *t, enum turn_api api, struct view body,
                    turn_event_fn fn, void *ctx)
 {
-    const struct ask_api *ask = api_of(api);
-    struct view list = { 0 }, model = { 0 }, tools = { 0 }, before = { 0 };
-    t->asked = 0;
-    if (!ask || !body.n)
-        return 0;
-    const struct turn_field wanted[] = { { ask->list, &list },
-                                         { "model", &model },
-                                         { "tools", &tools },
-                                         { "previous_response_id", &before } };
-    if (!turn_fields(body, wanted, sizeof(wanted) / sizeof(wanted[0])))
-        return 0;
-    t->fn = fn;
-    t->ctx = ctx;
-    t->salt = turn_is_there(before) ? turn_hash(before) & ~(uint64_t)1 : 0;
-    int r = tell_model(t, model, tools);
-    if (r >= 0)
-        r = tell_list(t, ask, list);
-    return r < 0 ? r : 0;
+    return calls_talk_request_like(t, api, body, NULL, 0, NULL, fn, ctx);
 }
 
 uint64_t

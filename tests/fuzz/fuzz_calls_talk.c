@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whatever is asked and replied: the same calls tell the same; a request tells events
- * that are in it, in their order; made once more, before it is answered, it tells
- * nothing.
+ * Whatever is asked and replied: the same calls tell the same, also where each is read by
+ * what was read of the one before; a request tells events that are in it, in their order;
+ * made once more, before it is answered, it tells nothing.
  *
  * The input: a byte (which API), then calls, each ended by a NUL: one that begins with
  * "r" is a reply, one with "s" a stream, others are requests.
  */
+#include "calls/delta.h"
 #include "calls/talk.h"
 #include "fuzz/fuzz.h"
 #include "support/turn_kit.h"
@@ -70,9 +71,15 @@ check_order(const struct buf *some, const struct buf *all)
     }
 }
 
+/* The request before. */
+struct past {
+    struct view body;
+    struct calls_talk_read read;
+};
+
 static void
 request(struct calls_talk *t, struct calls_talk *other, enum turn_api api,
-        struct view body)
+        struct view body, struct past *p)
 {
     AUTO(buf) told = { 0 };
     AUTO(buf) same = { 0 };
@@ -81,7 +88,10 @@ request(struct calls_talk *t, struct calls_talk *other, enum turn_api api,
     CHECK(!calls_talk_request(t, api, body, note, &told));
     CHECK(!calls_talk_request(t, api, body, show, &same));
     CHECK(!same.n);
-    CHECK(!calls_talk_request(other, api, body, note, &same));
+    size_t alike = calls_delta_common(p->body, body);
+    CHECK(!calls_talk_request_like(other, api, body, &p->read, alike, &p->read, note,
+                                   &same));
+    p->body = body;
     CHECK(same.n == told.n && (!told.n || !memcmp(same.p, told.p, told.n)));
     CHECK(!calls_talk_request(other, api, body, show, &same));
     CHECK(same.n == told.n);
@@ -96,6 +106,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct view in = { data ? data : (const uint8_t *)"", size };
     enum turn_api api = TURN_API_ANTHROPIC + fuzz_byte(&in) % 3;
     struct calls_talk *t = begin(), *other = begin();
+    struct past past = { .body.n = 0 };
     while (in.n) {
         const uint8_t *end = memchr(in.p, 0, in.n);
         struct view call = { in.p, end ? (size_t)(end - in.p) : in.n };
@@ -104,7 +115,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint8_t kind = call.n ? call.p[0] : 0;
         struct view rest = { call.p + (call.n > 0), call.n - (call.n > 0) };
         if (kind != 'r' && kind != 's') {
-            request(t, other, api, call);
+            request(t, other, api, call, &past);
             continue;
         }
         reply(t, api, rest, kind == 's');
@@ -112,5 +123,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     calls_talk_free(t);
     calls_talk_free(other);
+    calls_talk_read_release(&past.read);
     return 0;
 }

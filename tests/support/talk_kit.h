@@ -3,7 +3,8 @@
  * talk_kit.h -- requests and replies of a conversation, and what of them is told.
  *
  * JSON has ' for ". What is told is written as turn_kit_write() has it, a line for each
- * event. In the end the same calls are made once more: they tell the same.
+ * event. In the end the same calls are made twice more, at last each read by what was
+ * read of the one before: they tell the same.
  */
 #ifndef TALK_KIT_H
 #define TALK_KIT_H
@@ -24,7 +25,7 @@ struct talk_kit {
 };
 
 void talk_kit_open(struct talk_kit *k, enum turn_api api);
-/* Also makes all of the calls again. */
+/* Also makes all of the calls again, twice. */
 void talk_kit_close(struct talk_kit *k);
 /* This request tells just that. */
 void talk_kit_ask(struct talk_kit *k, const char *body, const char *want);

@@ -240,6 +240,12 @@ only_what_is_new_may_be_sent(void **state)
                  SAYS_USER("continue"));
     talk_kit_ask(&k, "{'model':'m','previous_response_id':null,'input':'continue'}",
                  SAYS_USER("continue"));
+#define BEFORE(id, items) "{'input':[" items "],'previous_response_id':'" id "'}"
+#define THREE             SAY("go") "," SAY("on") "," SAY("now")
+    talk_kit_ask(&k, BEFORE("resp_6", THREE),
+                 SAYS_USER("go") SAYS_USER("on") SAYS_USER("now"));
+    talk_kit_ask(&k, BEFORE("resp_7", THREE),
+                 SAYS_USER("go") SAYS_USER("on") SAYS_USER("now"));
     talk_kit_close(&k);
 }
 

@@ -65,6 +65,26 @@ each_message_is_told_once(void **state)
     talk_kit_close(&k);
 }
 
+/* Also where most of a request is known from the one before (talk_kit_close()). */
+static void
+two_requests_are_alike_up_to_where_they_differ(void **state)
+{
+    (void)state;
+    struct talk_kit k;
+    talk_kit_open(&k, TURN_API_ANTHROPIC);
+#define BEGIN U("a") "," A("b") "," U("c") "," A("d") ","
+    talk_kit_ask(&k, ASK(BEGIN U("one") "," A("e") "," U("two")),
+                 MODEL SAYS_USER("a") SAYS("b") SAYS_USER("c") SAYS("d") SAYS_USER("one")
+                     SAYS("e") SAYS_USER("two"));
+    talk_kit_hear(&k, REPLY(T("f")));
+    talk_kit_ask(&k, ASK(BEGIN U("uno") "," A("e") "," U("two") "," A("f") "," U("g")),
+                 SAYS_USER("uno") SAYS_USER("g"));
+    talk_kit_ask(&k, ASK(U("a") "," U("c") "," A("d")), SAYS_USER("c"));
+    talk_kit_ask(&k, ASK(BEGIN), "");
+    talk_kit_ask(&k, ASK(BEGIN U("h")), SAYS_USER("h"));
+    talk_kit_close(&k);
+}
+
 static void
 markers_that_move_make_nothing_new(void **state)
 {
@@ -540,6 +560,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_message_is_told_once),
+        cmocka_unit_test(two_requests_are_alike_up_to_where_they_differ),
         cmocka_unit_test(markers_that_move_make_nothing_new),
         cmocka_unit_test(a_string_may_become_a_block),
         cmocka_unit_test(messages_of_the_same_one_may_be_joined),
