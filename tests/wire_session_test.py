@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import ahr_reader
 from support import wired_agent
-from support.processes import wait_for
+from support.processes import is_gone, kill, wait_for
 from support.recorder import Recorder
 from support.tap import run, test
 from support.upstream import Upstream, message
@@ -262,6 +262,30 @@ def a_proxy_that_dies_is_there_again():
             said = [t["text"] for t in a.lines("session.turns.jsonl") if t["type"] == "text" and t["role"] == "assistant" and
                     t.get("call")]  # a plain command's output is told, too
             assert said[-2:] == ["Re: second", "Re: third"] and said[0] == "Never to i", said
+
+
+@test
+def what_is_known_of_a_session_is_known_though_its_proxy_has_died():
+    """Its agent, too, which says nothing more; also where its recorder dies with the proxy."""
+    for dies_too in (False, True):
+        with Wired() as a:
+            process = a.start("record", "--wire", "--name", "talk", "--", *AGENT, "as:claude-cli/2.0", "ask:one",
+                              f"touch:{a.dir}/asked", f"wait:{a.dir}/go", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            wait_for(lambda: (a.dir / "asked").exists() and [c["end"] for c in a.wire("talk")] == ["ok"])
+            pid = a.tap()
+            kill(pid)
+            wait_for(lambda: is_gone(pid))
+            for one in a.processes() if dies_too else []:
+                kill(one)
+            (a.dir / "go").touch()
+            process.wait(60)
+            wait_for(lambda: not a.processes())
+            if dies_too:
+                a.ok("recover", "--all")
+            told = a.session("talk")
+            assert (told["status"], told["agent"], told["model"]) == (
+                "interrupted" if dies_too else "completed", "claude", "m-1"), (dies_too, told)
+            assert told["usage"]["output_tokens"] == 20, told
 
 
 @test

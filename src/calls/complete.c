@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "calls/agent.h"
 #include "calls/answer.h"
 #include "calls/read_priv.h"
 #include "gz/lines.h"
@@ -295,6 +296,22 @@ take_moments(struct completing *c, struct err *err)
     return r;
 }
 
+/* -- who asks -- */
+
+static int
+look_for_agent(struct completing *c)
+{
+    const struct calls_header *headers;
+    size_t count;
+    int r = 0;
+    for (size_t i = 0; i < calls_count(c->calls) && !c->done.agent && !r; i++) {
+        r = calls_get_headers(c->calls, i, &headers, &count);
+        if (!r)
+            c->done.agent = calls_agent(headers, count);
+    }
+    return r;
+}
+
 /* -- ends -- */
 
 static int
@@ -369,6 +386,8 @@ complete(struct completing *c, struct err *err)
         r = count_turns(c);
     if (!r)
         r = take_moments(c, err);
+    if (!r)
+        r = look_for_agent(c);
     if (!r)
         r = end_calls(c, err);
     if (!r && c->wire.path)

@@ -26,6 +26,7 @@ struct calls_completed {
     uint64_t last_ns;   /* the latest stamp; 0: there is none */
     uint64_t cut;       /* calls that had no end */
     uint64_t turns;     /* lines that were added */
+    const char *agent;  /* who asks (calls/agent.h); NULL: it is not known */
     bool is_changed;
 };
 

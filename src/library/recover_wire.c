@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* recover_wire.c -- the calls that a proxy which was killed has left. */
 #include <limits.h>
+#include <string.h>
 
 #include "calls/complete.h"
 #include "calls/read.h"
@@ -17,13 +18,25 @@ recover_has_wire(const struct session_folder *f)
            calls_exist(buf_str(&path));
 }
 
+/* As its recorder would have told; that of a run is told by its stream. */
+static int
+learn_agent(const struct session_folder *f, const struct session_told *told,
+            const char *agent, struct err *err)
+{
+    const struct session_learnt learnt = { .agent = agent, .usage = SESSION_NO_USAGE };
+    if (!agent || told->agent || (told->kind && !strcmp(told->kind, "stream")))
+        return 0;
+    int r = session_meta_learn(f->meta_path, &learnt, err);
+    return r == ERR_MISSING || r == ERR_DAMAGED ? 0 : r;
+}
+
 int
 recover_wire(const struct session_folder *f, uint64_t *ret_last_ns, struct err *err)
 {
     AUTO(buf) wire = { .ceiling = PATH_MAX };
     AUTO(buf) turns = { .ceiling = PATH_MAX };
     AUTO(session_told) told = { 0 };
-    struct calls_completed done;
+    struct calls_completed done = { 0 };
     int r = session_sibling_path(f->tape_path, SESSION_WIRE, &wire);
     if (!r)
         r = session_sibling_path(f->tape_path, SESSION_TURNS, &turns);
@@ -42,7 +55,8 @@ recover_wire(const struct session_folder *f, uint64_t *ret_last_ns, struct err *
         r = recover_mend_turns(opt.turns_path, err);
     if (!r)
         r = calls_complete(&opt, &done, err);
-    if (!r)
-        *ret_last_ns = done.last_ns;
-    return r;
+    if (r < 0)
+        return r;
+    *ret_last_ns = done.last_ns;
+    return learn_agent(f, &told, done.agent, err);
 }

@@ -159,7 +159,7 @@ int session_meta_set_aside(const char *path, struct err *err);
  * (NULL, 0: it is not), all else is kept as it is. ERR_MISSING and ERR_DAMAGED: there is
  * no meta. */
 struct session_learnt {
-    const char *agent_session_id, *model;
+    const char *agent, *agent_session_id, *model;
     struct session_usage usage;
     uint64_t iterations;
 };

@@ -433,7 +433,9 @@ meta_learn(struct view text, const struct session_learnt *learnt, struct buf *re
     json_t *meta = parse(text);
     if (!meta)
         return ERR_DAMAGED;
-    int r = set_text(meta, "agentSessionId", learnt->agent_session_id);
+    int r = set_text(meta, "agent", learnt->agent);
+    if (!r)
+        r = set_text(meta, "agentSessionId", learnt->agent_session_id);
     if (!r)
         r = set_text(meta, "model", learnt->model);
     if (!r && learnt->iterations)

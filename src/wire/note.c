@@ -6,9 +6,9 @@
  * it repeats another one, and in which conversation it stands.
  */
 #include <stdlib.h>
-#include <strings.h>
 
 #include "base/utf8.h"
+#include "calls/agent.h"
 #include "turn/totals.h"
 #include "wire/record_priv.h"
 
@@ -104,33 +104,7 @@ keep_head(struct wire_note *n, const struct wire_asked *a)
     l->header_count = count;
 }
 
-/* -- who asks -- */
-
-static const struct {
-    const char *begins, *agent; /* of User-Agent */
-} agents[] = {
-    { "claude-cli/", "claude" },  { "claude-code/", "claude" },
-    { "codex_cli_rs/", "codex" }, { "codex_exec/", "codex" },
-    { "codex-tui/", "codex" },    { "GeminiCLI/", "gemini" },
-    { "opencode/", "opencode" },
-};
-
-static void
-look_at_agent(struct wire_note *n, const struct wire_asked *a)
-{
-    struct wire_record *r = n->record;
-    for (size_t i = 0; i < a->header_count && !r->agent.n; i++) {
-        const struct calls_header *h = &a->headers[i];
-        if (h->name.n != 10 ||
-            strncasecmp((const char *)h->name.p, "user-agent", 10) != 0)
-            continue;
-        for (size_t k = 0; k < sizeof(agents) / sizeof(agents[0]); k++) {
-            struct view begins = view_of(agents[k].begins);
-            if (h->value.n >= begins.n && !memcmp(h->value.p, begins.p, begins.n))
-                buf_puts(&r->agent, agents[k].agent);
-        }
-    }
-}
+/* -- the call -- */
 
 struct wire_note *
 wire_note_new(struct wire_record *r, const struct wire_asked *asked)
@@ -150,7 +124,7 @@ wire_note_new(struct wire_record *r, const struct wire_asked *asked)
     n->head.anchor_byte = anchor_byte;
     n->head.has_turns = n->has_turns;
     keep_head(n, asked);
-    look_at_agent(n, asked);
+    record_learn_agent(r, calls_agent(asked->headers, asked->header_count));
     n->next = r->first;
     if (n->next)
         n->next->before = n;

@@ -119,6 +119,13 @@ learn(void *ctx, const struct turn_event *e)
 }
 
 void
+record_learn_agent(struct wire_record *r, const char *agent)
+{
+    if (agent && !r->agent.n)
+        buf_puts(&r->agent, agent);
+}
+
+void
 record_tell(struct wire_note *n, const struct turn_event *e, uint64_t ts_ns,
             uint64_t anchor_byte)
 {
@@ -212,6 +219,7 @@ go_on(struct wire_record *r, struct buf *wire, struct buf *turns, struct err *er
     if (e < 0)
         return e;
     r->calls = done.last_call;
+    record_learn_agent(r, done.agent);
     e = r->opt.entire && done.last_call ? feed_entire(r, buf_str(turns)) : 0;
     return e < 0 ? err_code(err, e, "cannot read '%s'", buf_str(turns)) : 0;
 }

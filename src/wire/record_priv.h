@@ -93,6 +93,8 @@ void record_put(struct wire_record *r, const struct calls_line *l);
 /* Of a call's conversation, masked; written behind the lines of the call. */
 void record_tell(struct wire_note *n, const struct turn_event *e, uint64_t ts_ns,
                  uint64_t anchor_byte);
+/* Who asks, or NULL; the first that is known stays. */
+void record_learn_agent(struct wire_record *r, const char *agent);
 /* All of it goes to the files. */
 void record_write(struct wire_record *r);
 void record_say(struct wire_record *r, const char *text);

@@ -4,6 +4,7 @@
 usage: wired_agent.py STEP...
 
   say:TEXT     prints it
+  as:NAME      its User-Agent
   ask:TEXT     goes on with the conversation; "!" and the error where there is none
   env:FILE     its environment as JSON
   wait:FILE    until there is such a file
@@ -29,7 +30,7 @@ def put(text):
 
 class Agent:
     def __init__(self):
-        self.messages = []
+        self.messages, self.name = [], "wired/1"
         base = os.environ.get("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
         self.where, _, self.path = base.removeprefix("http://").partition("/")
 
@@ -39,7 +40,7 @@ class Agent:
         said = ""
         try:
             c = http.client.HTTPConnection(self.where, timeout=60)
-            c.request("POST", f"/{self.path}/v1/messages", body, {"content-type": "application/json", "x-api-key": "k"})
+            c.request("POST", f"/{self.path}/v1/messages", body, {"content-type": "application/json", "x-api-key": "k", "user-agent": self.name})
             reply = c.getresponse()
             if reply.status != 200:
                 put(f"!{reply.status} {reply.read().decode()}\n")
@@ -64,6 +65,7 @@ def main():
     agent = Agent()
     steps = {
         "say": put,
+        "as": lambda name: setattr(agent, "name", name),
         "ask": agent.ask,
         "env": lambda path: open(path, "w", encoding="utf-8").write(json.dumps(dict(os.environ))),
         "wait": wait,
