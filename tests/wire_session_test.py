@@ -288,6 +288,73 @@ def what_is_known_of_a_session_is_known_though_its_proxy_has_died():
             assert told["usage"]["output_tokens"] == 20, told
 
 
+def asks_once_and_waits(a, how, binary):
+    """A session of that binary whose agent has asked, and ends as soon as there is a file "go"."""
+    process = subprocess.Popen([binary, how, "--wire", "--name", "talk", "--", *AGENT, "ask:one", f"touch:{a.dir}/asked",
+                                f"wait:{a.dir}/go"], env=a.env, cwd=a.dir, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+    wait_for(lambda: (a.dir / "asked").exists() and [c["end"] for c in a.wire("talk")] == ["ok"])
+    return process
+
+
+def lone(a, net=None):
+    """An ahr in a folder of its own, and what is its ahr-net there."""
+    binary = a.dir / "bin/ahr"
+    binary.parent.mkdir()
+    shutil.copy(a.binary, binary)
+    real = Path(a.binary).with_name("ahr-net")
+    (a.dir / "bin/ahr-net").write_text(net.replace("REAL", str(real)) if net else f'#!/bin/sh\nexec {real} "$@"\n')
+    (a.dir / "bin/ahr-net").chmod(0o755)
+    return str(binary)
+
+
+@test
+def what_no_proxy_could_put_in_order_is_left_to_recover_and_told():
+    for how in ("record", "run"):
+        with Wired() as a:
+            process = asks_once_and_waits(a, how, lone(a))
+            (a.dir / "bin/ahr-net").unlink()
+            kill(a.tap())
+            (a.dir / "go").touch()
+            told = process.communicate(timeout=60)[1]
+            assert process.returncode == 0, told
+            assert told.count(b"not all of what went over the wire is in order yet") == 1 and b"'ahr recover " in told, told
+            assert a.session("talk")["usage"] is None
+            a.ok("recover", "--all")
+            found = a.session("talk")
+            assert (found["status"], found["model"], found["usage"]["output_tokens"]) == ("completed", "m-1", 20), (how, found)
+
+
+# The second one says each two seconds that it is at work, and works for longer than one is waited for that does not.
+AT_WORK = f"""#!{sys.executable}
+import os, sys, time
+from pathlib import Path
+sys.path.insert(0, {str(Path(__file__).resolve().parent)!r})
+from support.public_ipc import with_text
+began = Path(__file__).parent / "began"
+if began.exists():
+    for _ in range(3):
+        os.write(0, with_text(98, b"it works"))
+        time.sleep(2)
+began.touch()
+os.execv("REAL", sys.argv)
+"""
+
+
+@test
+def a_proxy_that_says_that_it_works_is_waited_for():
+    with Wired() as one, Wired() as other:
+        both = [(a, how, asks_once_and_waits(a, how, lone(a, AT_WORK))) for a, how in ((one, "record"), (other, "run"))]
+        for a, _, _ in both:
+            kill(a.tap())
+            (a.dir / "go").touch()
+        for a, how, process in both:
+            told = process.communicate(timeout=60)[1]
+            assert process.returncode == 0 and (how == "record" or told.count(b"it works") == 1), (how, told)
+            found = a.session("talk")
+            assert (found["status"], found["model"], found["usage"]["output_tokens"]) == ("completed", "m-1", 20), (how, found)
+
+
 @test
 def a_ctrl_c_is_the_agents_and_not_the_proxys():
     with Wired() as a:

@@ -74,6 +74,13 @@ mend(const char *path, bool *ret_is_changed)
 
 /* -- what there is of turns -- */
 
+static void
+pace(const struct completing *c)
+{
+    if (c->opt->pace)
+        c->opt->pace(c->opt->ctx);
+}
+
 struct counting {
     struct completing *c;
     struct buf texts;
@@ -89,6 +96,7 @@ count_turn(void *ctx, struct view object)
     int r = turn_line_read(object, &x->texts, &e, &at);
     if (r < 0)
         return r == ERR_DAMAGED ? 0 : r;
+    pace(x->c);
     if (at.ts_ns > x->c->turns_ns)
         x->c->turns_ns = at.ts_ns;
     size_t i = at.call ? calls_find(x->c->calls, at.call) : SIZE_MAX;
@@ -258,6 +266,7 @@ take_moment(struct completing *c, const struct moment *m, struct err *err)
     enum turn_api api = calls_talk_api(f->method, f->url);
     if (api == TURN_API_AUTO)
         return 0;
+    pace(c);
     c->call = m->call;
     c->has_turns = f->has_turns;
     c->ts_ns = f->ts_ns;
@@ -377,7 +386,8 @@ complete(struct completing *c, struct err *err)
     uint64_t lost = 0;
     int r = mend(c->opt->wire_path, &c->done.is_changed);
     if (!r)
-        r = calls_open(&c->calls, c->opt->wire_path, NULL, err);
+        r = calls_open_paced(&c->calls, c->opt->wire_path, NULL, c->opt->pace,
+                             c->opt->ctx, err);
     if (!r)
         r = session_lines_init(&c->wire, c->opt->wire_path);
     if (!r)

@@ -18,6 +18,7 @@ struct calls_complete_options { /* borrowed */
     uint64_t start_ns;
     struct calls_talk *talk; /* is fed with all of it; NULL: nobody goes on with it */
     turn_event_fn heard; /* … and so is this, event by event; NULL: nobody wants it */
+    void (*pace)(void *ctx); /* called often while it works; NULL: nobody waits */
     void *ctx;
 };
 

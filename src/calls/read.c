@@ -27,6 +27,8 @@ struct indexing {
     struct jsonl lines;
     struct buf texts;
     bool is_end; /* of the file: what stands there may not be whole yet */
+    void (*pace)(void *ctx);
+    void *ctx;
 };
 
 /* Room for what is kept of a line. */
@@ -381,6 +383,8 @@ read_file(struct indexing *x, struct gz *g)
             r = file_write_all(x->c->fd, chunk.p, (size_t)n);
         if (!r)
             r = jsonl_feed(&x->lines, (struct view){ chunk.p, (size_t)n });
+        if (x->pace)
+            x->pace(x->ctx);
     }
     x->is_end = true;
     if (!r)
@@ -404,9 +408,12 @@ open_file(struct calls *c, const char *path, struct gz **ret)
 }
 
 static int
-index_file(struct calls *c, const char *path, bool *ret_is_cut)
+index_file(struct calls *c, const char *path, bool *ret_is_cut, void (*pace)(void *ctx),
+           void *ctx)
 {
     struct indexing x = { .c = c,
+                          .pace = pace,
+                          .ctx = ctx,
                           .texts.ceiling = CALLS_LINE_MAX,
                           .lines = { .fn = take,
                                      .bad = note_bad,
@@ -437,13 +444,20 @@ calls_exist(const char *path)
 int
 calls_open(struct calls **ret, const char *path, bool *ret_is_cut, struct err *err)
 {
+    return calls_open_paced(ret, path, ret_is_cut, NULL, NULL, err);
+}
+
+int
+calls_open_paced(struct calls **ret, const char *path, bool *ret_is_cut,
+                 void (*pace)(void *ctx), void *ctx, struct err *err)
+{
     struct calls *c = calloc(1, sizeof(*c));
     if (!c)
         return err_code(err, -ENOMEM, "cannot read '%s'", path);
     c->fd = -1;
     c->line.ceiling = c->texts.ceiling = CALLS_LINE_MAX;
     c->reply.ceiling = c->events.ceiling = CALLS_ALL_MAX;
-    int r = index_file(c, path, ret_is_cut);
+    int r = index_file(c, path, ret_is_cut, pace, ctx);
     if (r < 0) {
         calls_close(c);
         return err_code(err, r == -ENOENT ? ERR_MISSING : r, "cannot read '%s'", path);

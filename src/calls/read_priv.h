@@ -62,6 +62,9 @@ struct calls {
     struct calls_header reply_headers[CALLS_HEADERS_MAX];
 };
 
+/* As calls_open(); pace (NULL: none) is called now and then. */
+int calls_open_paced(struct calls **ret, const char *path, bool *ret_is_cut,
+                     void (*pace)(void *ctx), void *ctx, struct err *err);
 /* NULL: there is none of that number. */
 struct call *calls_by_number(const struct calls *c, uint64_t number);
 

@@ -192,6 +192,9 @@ finish(struct host *h)
     host_tell_trouble(h);
     host_doors_close(h);
     int r = recorder_finish(&h->recorder, &st, err);
+    bool is_owed = !r && h->is_tap_owing; /* all that is ours is there */
+    if (is_owed)
+        r = err_set(err, -EIO, "not all of what went over the wire is in order yet");
     host_notes_finish(h); /* until then the tape may sync them */
     h->is_over = true;
     host_dismiss_taker(h);
@@ -209,7 +212,8 @@ finish(struct host *h)
                     : r          ? IPC_ENDED_LEFT
                                  : 0) |
                    (st.is_suspect ? IPC_ENDED_SUSPECT : 0);
-    if (h->end_flags & IPC_ENDED_LEFT) /* what is not answered was not taken */
+    if (!is_owed &&
+        (h->end_flags & IPC_ENDED_LEFT)) /* what is not answered was not taken */
         host_pay_in_doubt(h);
     else
         host_pay(h, true);

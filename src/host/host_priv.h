@@ -150,6 +150,7 @@ struct host {
     bool has_tap, is_tap_watched, is_tap_closing, is_tap_dismissed, is_tap_last,
         is_tap_over;
     bool has_told_wire;
+    bool is_tap_owing; /* none has put in order what one of them had left */
     char tap_trouble[sizeof(((struct err *)0)->text)];
     uv_poll_t tap_poll;
     uv_timer_t tap_timer;

@@ -4,14 +4,15 @@
  *
  * It is a program of its own (tap/tap.h). Should there be none the command runs without;
  * should it die it is started again, and the command finds it where it was. At the end it
- * is told, and waited for: what it has to write is of the session.
+ * is told, and waited for as long as it says that it works: what it has to write is of
+ * the session, which else is left to `recover`.
  */
 #include <stdio.h>
 #include <unistd.h>
 
 #include "host/host_priv.h"
 
-enum { END_MS = 5000 /* for it to write the last lines */ };
+enum { END_MS = 5000 /* without a word from it, while it writes the last lines */ };
 
 static void on_wire(uv_poll_t *poll, int status, int events);
 
@@ -96,6 +97,9 @@ take(struct host *h, const struct ipc_message *m)
         snprintf(line, sizeof(line), "%.*s", (int)m->bytes.n, (const char *)m->bytes.p);
         say(h, line);
         break;
+    case IPC_SAID:
+        host_log(h, "%.*s", (int)m->bytes.n, (const char *)m->bytes.p);
+        break;
     case IPC_USED:
         note_used(h, m);
         break;
@@ -160,6 +164,7 @@ static void
 end(struct host *h)
 {
     h->is_tap_over = true;
+    h->is_tap_owing = tap_owes(&h->tap);
     uv_timer_stop(&h->tap_timer);
     tap_release(&h->tap);
     host_try_finish(h);
@@ -231,8 +236,11 @@ on_wire(uv_poll_t *poll, int status, int events)
     uint64_t wait_ms = 0;
     int r;
     (void)status, (void)events;
-    while ((r = tap_next(&h->tap, &m, &wait_ms)) > 0)
+    while ((r = tap_next(&h->tap, &m, &wait_ms)) > 0) {
         take(h, &m);
+        if (h->is_tap_dismissed)
+            uv_timer_start(&h->tap_timer, on_late, END_MS, 0);
+    }
     if (r < 0) {
         unwatch(h);
         if (h->is_tap_dismissed && !h->is_tap_last && tap_owes(&h->tap)) {

@@ -36,7 +36,7 @@ enum ipc_request {
     /* of the mirror */
     IPC_SCREEN = 96, /* u32 number, u8 is the last piece; bytes of a term_snapshot() */
     IPC_REPLY = 97,  /* u64 offset behind the query; bytes: what a terminal answers */
-    /* of whoever takes automatic snapshots, and of the proxy */
+    /* of whoever takes automatic snapshots, and of the proxy, while it is waited for */
     IPC_SAID = 98, /* text, for the log */
     /* of the proxy */
     IPC_READY = 99, /* bytes: NAME=VALUE of what a command's environment is to say, each

@@ -25,6 +25,8 @@
 
 enum { CONTROL_FD = STDIN_FILENO, LISTEN_FD = 3 };
 
+static const uint64_t WORD_NS = 1000000000; /* from one to the next: who waits hears us */
+
 /* Its words, in order. */
 enum { HOME, ID, REAL_NS, BOOT_NS, TAPE, CWD, KEY, FLAGS, UPSTREAM, CA_FILE, WORDS };
 
@@ -38,7 +40,8 @@ struct within {
     struct buf branch;
     struct clock clock;
     bool has_turns;
-    bool has_ended; /* the session, as it should */
+    bool has_ended;   /* the session, as it should */
+    uint64_t told_ns; /* when it was last told that we are at work; monotonic */
 };
 
 static bool
@@ -63,6 +66,18 @@ static void
 say(void *ctx, const char *text)
 {
     tell(ctx, IPC_WARN, text);
+}
+
+/* What was left is being completed, and that takes its time. */
+static void
+pace(void *ctx)
+{
+    struct within *w = ctx;
+    uint64_t now_ns = clock_mono_ns();
+    if (now_ns - w->told_ns < WORD_NS)
+        return;
+    w->told_ns = now_ns;
+    tell(w, IPC_SAID, "the proxy completes what one before it has left");
 }
 
 /* A calls_variable_fn. */
@@ -174,8 +189,10 @@ open_record(struct within *w, struct err *err)
         .entire = w->entire,
         .has_turns = w->has_turns,
         .say = say,
+        .pace = pace,
         .ctx = w,
     };
+    w->told_ns = clock_mono_ns();
     return r < 0 ? r : wire_record_open(&w->record, &opt, err);
 }
 

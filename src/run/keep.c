@@ -412,6 +412,8 @@ finish_library(struct run_keep *k, uint64_t *ret_missing, struct err *err)
         k->tape_off = st.byte_off;
     name_project(k);
     run_facts_write(k, true);
+    if (!r && k->is_owed)
+        r = err_set(err, -EIO, "not all of what went over the wire is in order yet");
     return r < 0 ? r : session_folder_finish(&k->folder, err);
 }
 

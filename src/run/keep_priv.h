@@ -55,6 +55,7 @@ struct run_keep {
     struct session_folder folder;
     struct journal_project project;
     bool has_folder, has_project;
+    bool is_owed; /* by the proxy: what went over the wire is not in order yet */
     struct tape_writer *tape; /* NULL: none */
     uint64_t tape_off;        /* bytes given to it */
     struct session_lines turns, io;

@@ -34,9 +34,10 @@ enum { RUN_SIGNALS = 6 };
 struct run_wire {
     struct tap_options opt;
     struct tap tap;
-    bool is_open, is_watched, is_closing;
+    bool is_open, is_watched, is_closing, is_waited_for;
     bool is_told;  /* the command's own stream tells the conversation */
     bool has_told; /* trouble: it is said once */
+    bool has_told_work;
     uv_poll_t poll;
     uv_timer_t timer;
 };

@@ -10,7 +10,7 @@
 
 #include "run/run_priv.h"
 
-enum { END_MS = 5000 /* for it to write the last lines */ };
+enum { END_MS = 5000 /* without a word from it, while it writes the last lines */ };
 
 static void on_wire(uv_poll_t *poll, int status, int events);
 
@@ -64,13 +64,24 @@ run_wire_open(struct run *r)
 
 /* -- what it says -- */
 
+/* It completes what was left. Who waits for that at the end is told, once. */
+static void
+note_work(struct run *r, const char *text)
+{
+    if (r->wire.is_waited_for && !r->wire.has_told_work)
+        r->opt->say(r->opt->ctx, text);
+    r->wire.has_told_work |= r->wire.is_waited_for;
+}
+
 static void
 take(struct run *r, const struct ipc_message *m)
 {
     char line[sizeof(((struct err *)0)->text)];
+    snprintf(line, sizeof(line), "%.*s", (int)m->bytes.n, (const char *)m->bytes.p);
     if (m->selector == IPC_WARN) {
-        snprintf(line, sizeof(line), "%.*s", (int)m->bytes.n, (const char *)m->bytes.p);
         say(r, line);
+    } else if (m->selector == IPC_SAID) {
+        note_work(r, line);
     } else if (m->selector == IPC_USED) {
         const uint8_t *end = memchr(m->bytes.p, 0, m->bytes.n);
         run_facts_learn(
@@ -167,7 +178,7 @@ run_wire_look(struct run *r)
 
 /* -- the end -- */
 
-/* Until it has written all, or is put down. */
+/* Until it has written all, or is put down as it says nothing any more. */
 static void
 wait_for_end(struct run *r)
 {
@@ -175,10 +186,13 @@ wait_for_end(struct run *r)
     uint64_t due_ns = clock_mono_ns() + (uint64_t)END_MS * 1000000, ignored, left_ms;
     struct ipc_message m;
     int e;
+    r->wire.is_waited_for = true;
     while (t->fd >= 0 && (left_ms = clock_left_ms(due_ns, clock_mono_ns())) > 0) {
         struct pollfd p = { .fd = t->fd, .events = POLLIN };
-        while ((e = tap_next(t, &m, &ignored)) > 0)
+        while ((e = tap_next(t, &m, &ignored)) > 0) {
             take(r, &m);
+            due_ns = clock_mono_ns() + (uint64_t)END_MS * 1000000;
+        }
         if (e < 0)
             return;
         (void)poll(&p, 1, (int)left_ms);
@@ -203,6 +217,7 @@ run_wire_finish(struct run *r)
         wait_for_end(r);
     }
     tap_kill(&w->tap);
+    r->keep.is_owed = tap_owes(&w->tap);
     tap_release(&w->tap);
     w->is_open = false;
 }

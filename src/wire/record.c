@@ -106,6 +106,14 @@ keep(struct buf *kept, struct view v)
     buf_append(kept, v.p, v.n);
 }
 
+static void
+pace(void *ctx)
+{
+    const struct wire_record *r = ctx;
+    if (r->opt.pace)
+        r->opt.pace(r->opt.ctx);
+}
+
 /* A turn_event_fn: what is known of the session by it. */
 static int
 learn(void *ctx, const struct turn_event *e)
@@ -162,7 +170,7 @@ open_lines(struct session_lines *l, const char *tape_path, const char *what,
 }
 
 struct feeding {
-    struct journal_entire *entire;
+    struct wire_record *record;
     struct buf texts;
 };
 
@@ -175,7 +183,8 @@ feed_turn(void *ctx, struct view object)
     struct turn_stamp at;
     int r = turn_line_read(object, &f->texts, &e, &at);
     if (!r)
-        r = journal_entire_add(f->entire, &e, at.ts_ns);
+        r = journal_entire_add(f->record->opt.entire, &e, at.ts_ns);
+    pace(f->record);
     return r == ERR_DAMAGED ? 0 : r < 0 ? r : 1;
 }
 
@@ -189,7 +198,7 @@ pass_over(void *ctx, uint64_t line)
 static int
 feed_entire(struct wire_record *r, const char *turns_path)
 {
-    struct feeding f = { .entire = r->opt.entire };
+    struct feeding f = { .record = r };
     struct jsonl lines = { .fn = feed_turn,
                            .bad = pass_over,
                            .ctx = &f,
@@ -213,6 +222,7 @@ go_on(struct wire_record *r, struct buf *wire, struct buf *turns, struct err *er
         .start_ns = r->opt.clock.real_ns,
         .talk = r->talk,
         .heard = learn,
+        .pace = pace,
         .ctx = r,
     };
     int e = calls_complete(&opt, &done, err);

@@ -32,6 +32,9 @@ struct wire_record_options {
     bool has_turns;                /* the conversation is told in session.turns.jsonl */
     /* Told to the user: trouble. */
     void (*say)(void *ctx, const char *text);
+    /* Called often while it is opened: what was left there may take a while. NULL: nobody
+     * waits. */
+    void (*pace)(void *ctx);
     void *ctx;
 };
 

@@ -96,18 +96,53 @@ read_turns(struct buf *ret)
     close(fd);
 }
 
-static struct calls_completed
-complete(void)
+static void
+count(void *ctx)
 {
+    (*(size_t *)ctx)++;
+}
+
+/* *ret_paces (may be NULL): how often it has said that it works. */
+static struct calls_completed
+complete_pacing(size_t *ret_paces)
+{
+    size_t ignored = 0;
     struct calls_completed done;
     const struct calls_complete_options opt = {
         .wire_path = CALLS_KIT_NAME,
         .turns_path = TURNS,
         .session = "s",
         .start_ns = CALLS_KIT_START,
+        .pace = count,
+        .ctx = ret_paces ? ret_paces : &ignored,
     };
     assert_int_equal(calls_complete(&opt, &done, NULL), 0);
     return done;
+}
+
+static struct calls_completed
+complete(void)
+{
+    return complete_pacing(NULL);
+}
+
+/* While it reads the file, while it reads the turns, and with each request and reply. */
+static void
+who_waits_hears_that_it_works(void **state)
+{
+    enum { CALLS = 10, TURNS_SAID = 1 + CALLS * 4 };
+    struct talks t;
+    size_t first = 0, second = 0;
+    (void)state;
+    begin(&t, 8);
+    for (size_t i = 0; i < CALLS; i++)
+        talk(&t, 0);
+    calls_kit_write((struct view){ t.f.text.p, t.f.text.n });
+    assert_int_equal(complete_pacing(&first).turns, TURNS_SAID);
+    assert_true(first > (size_t)2 * CALLS);
+    assert_int_equal(complete_pacing(&second).turns, 0);
+    assert_int_equal(second, first + TURNS_SAID);
+    release(&t);
 }
 
 static void
@@ -183,6 +218,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         KIT_IN_DIR(turns_come_back_from_any_place_on),
+        KIT_IN_DIR(who_waits_hears_that_it_works),
         KIT_IN_DIR(what_was_read_is_not_read_again),
     };
     return cmocka_run_group_tests_name("complete", tests, NULL, NULL);
