@@ -325,6 +325,32 @@ def what_no_proxy_could_put_in_order_is_left_to_recover_and_told():
             assert (found["status"], found["model"], found["usage"]["output_tokens"]) == ("completed", "m-1", 20), (how, found)
 
 
+# The second one finds no file where the first has left one.
+ASTRAY = f"""#!{sys.executable}
+import os, sys
+from pathlib import Path
+began = Path(__file__).parent / "began"
+if began.exists():
+    path = Path(sys.argv[6]).with_name("session.wire.jsonl")
+    path.unlink(missing_ok=True) if path.is_file() else None
+    path.mkdir(exist_ok=True)
+began.touch()
+os.execv("REAL", sys.argv)
+"""
+
+
+@test
+def why_nothing_could_be_put_in_order_is_in_the_log():
+    with Wired() as a:
+        process = asks_once_and_waits(a, "record", lone(a, ASTRAY))
+        kill(a.tap())
+        (a.dir / "go").touch()
+        told = process.communicate(timeout=60)[1]
+        assert process.returncode == 0 and b"not all of what went over the wire is in order yet" in told, told
+        log = "".join(p.read_text() for p in a.home.glob("live/[0-9]*/*log*"))
+        assert "; what went over the wire is not completed" in log, log
+
+
 # The second one says each two seconds that it is at work, and works for longer than one is waited for that does not.
 AT_WORK = f"""#!{sys.executable}
 import os, sys, time

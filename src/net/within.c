@@ -229,7 +229,9 @@ open_all(struct within *w, struct err *err)
 static int
 serve(struct within *w, struct err *err)
 {
+    AUTO(buf) text = { 0 };
     struct wire_result done;
+    struct err why;
     int r = open_all(w, err);
     if (r < 0)
         return r;
@@ -247,8 +249,10 @@ serve(struct within *w, struct err *err)
     r = wire_run(&opt, &done, err);
     /* A recorder that has vanished leaves its session to whoever recovers it. What there
      * is of a record is completed also by one that was to do without. */
-    if (w->has_ended && !w->record && has_left(w))
-        (void)open_record(w, err);
+    if (w->has_ended && !w->record && has_left(w) && open_record(w, &why) < 0) {
+        buf_printf(&text, "%s; what went over the wire is not completed", why.text);
+        say(w, buf_str(&text));
+    }
     if (w->has_ended && w->record) {
         wire_record_finish(w->record, true);
         tell_used(w);
