@@ -265,6 +265,27 @@ def a_proxy_that_dies_is_there_again():
 
 
 @test
+def what_a_proxy_has_left_is_in_order_before_anybody_asks_the_next():
+    """So nobody waits for it."""
+    async def handler(_, reply):
+        await reply.head(200, [SSE], chunked=True)
+        await reply.piece(message("Never to its end")[0])
+        while not gone:
+            await asyncio.sleep(0.005)
+        reply.hang_up()
+    gone = []
+    with Wired(handler) as a:
+        process = a.start("record", "--wire", "--name", "talk", "--", *AGENT, "ask:first", f"wait:{a.dir}/go",
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for(lambda: any(line["type"] == "event" for line in a.lines("session.wire.jsonl", "live")))
+        kill(a.tap())
+        wait_for(lambda: any(line["type"] == "end" for line in a.lines("session.wire.jsonl", "live")), seconds=10)
+        gone.append(True)
+        (a.dir / "go").touch()
+        assert process.wait(60) == 0
+
+
+@test
 def what_is_known_of_a_session_is_known_though_its_proxy_has_died():
     """Its agent, too, which says nothing more; also where its recorder dies with the proxy."""
     for dies_too in (False, True):

@@ -238,6 +238,8 @@ serve(struct within *w, struct err *err)
     r = tell_ready(w);
     if (r < 0)
         return err_code(err, r, "cannot serve");
+    if (has_flag(w, 'g') && has_left(w)) /* nobody should have to wait for it */
+        (void)give_record(w);
     const struct wire_options opt = {
         .listen_fd = LISTEN_FD,
         .upstreams = &w->upstreams,

@@ -109,6 +109,8 @@ start_with(struct tap *t, int control_fd)
         flags[f++] = 'e';
     if (tap_is_bare(t))
         flags[f++] = 'b';
+    if (t->started_ns) /* it goes on with what another one has left */
+        flags[f++] = 'g';
     flags[f] = 0;
     const char *const words[] = { "ahr-net",
                                   "within",
