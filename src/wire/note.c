@@ -222,8 +222,10 @@ wire_note_body(struct wire_note *n, struct view body, bool is_whole)
     (void)calls_talk_request(r->talk, n->api, masked, tell_asked, n);
     n->talk_asked = calls_talk_asked(r->talk);
     record_write(r);
-    if (r->masked.cap > (4 << 20))
+    if (r->masked.cap > RECORD_KEPT)
         buf_release(&r->masked);
+    if (r->ops.cap > RECORD_KEPT)
+        buf_release(&r->ops);
 }
 
 size_t

@@ -18,6 +18,7 @@
 enum {
     RECORD_ASKED = 1024,     /* as many as may ask at the same time */
     RECORD_PIECE = 64 << 10, /* of a body that is written piece by piece */
+    RECORD_KEPT = 4 << 20,   /* bytes of scratch */
 };
 
 /* A request of late, by the hash of its body. */
