@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import ahr_reader
 from support import wired_agent
 from support.processes import is_gone, kill, wait_for
+from support.proxy import files_with
 from support.recorder import Recorder
 from support.tap import run, test
 from support.upstream import Upstream, message
@@ -309,9 +310,9 @@ def what_is_known_of_a_session_is_known_though_its_proxy_has_died():
             assert told["usage"]["output_tokens"] == 20, told
 
 
-def asks_once_and_waits(a, how, binary):
+def asks_once_and_waits(a, how, binary, step="ask:one"):
     """A session of that binary whose agent has asked, and ends as soon as there is a file "go"."""
-    process = subprocess.Popen([binary, how, "--wire", "--name", "talk", "--", *AGENT, "ask:one", f"touch:{a.dir}/asked",
+    process = subprocess.Popen([binary, how, "--wire", "--name", "talk", "--", *AGENT, step, f"touch:{a.dir}/asked",
                                 f"wait:{a.dir}/go"], env=a.env, cwd=a.dir, stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
     wait_for(lambda: (a.dir / "asked").exists() and [c["end"] for c in a.wire("talk")] == ["ok"])
@@ -490,6 +491,36 @@ def its_conversation_may_go_to_entire_too():
                                                 "cache_read_input_tokens": 50}, lines[1]
         assert (folder / "prompt.txt").read_text().strip() == "one" and (folder / "context.md").exists()
         assert [x["parentUuid"] for x in lines] == [None, *(x["uuid"] for x in lines[:-1])]
+
+
+@test
+def its_transcript_is_cleaned_and_goes_with_it():
+    """However it ended: as it should, left by its proxies, killed and recovered."""
+    for how in ("ended", "left", "killed"):
+        with Wired() as a:
+            (a.dir / ".entire/metadata").mkdir(parents=True)
+            (a.dir / ".entire/metadata/others").touch()
+            (a.dir / "secret").write_text("hippopotamus")  # not among the words of its command
+            process = asks_once_and_waits(a, "record", lone(a), "ask-file:secret")
+            if how == "left":
+                (a.dir / "bin/ahr-net").unlink()
+            if how != "ended":
+                kill(a.tap())
+            for one in a.processes() if how == "killed" else []:
+                kill(one)
+            (a.dir / "go").touch()
+            process.communicate(timeout=60)
+            wait_for(lambda: not a.processes())
+            if how != "ended":
+                a.ok("recover", "--all")
+            (a.dir / "secret").unlink()
+            folder = a.dir / ".entire/metadata" / a.folder().name
+            assert b"hippopotamus" in (folder / "full.jsonl").read_bytes() and (folder / "context.md").exists(), how
+            a.ok("redact", "talk", "--text-file", "-", input=b"hippopotamus")
+            assert files_with(a.dir, b"hippopotamus") == [], (how, files_with(a.dir, b"hippopotamus"))
+            a.ok("delete", "--yes", "talk")
+            assert [p.name for p in (a.dir / ".entire/metadata").iterdir()] == ["others"], how
+            assert files_with(a.dir, folder.name.encode()) == [], (how, files_with(a.dir, folder.name.encode()))
 
 
 @test

@@ -6,6 +6,7 @@ usage: wired_agent.py STEP...
   say:TEXT     prints it
   as:NAME      its User-Agent
   ask:TEXT     goes on with the conversation; "!" and the error where there is none
+  ask-file:FILE  the same of what is in it
   env:FILE     its environment as JSON
   wait:FILE    until there is such a file
   touch:FILE   makes one
@@ -67,6 +68,7 @@ def main():
         "say": put,
         "as": lambda name: setattr(agent, "name", name),
         "ask": agent.ask,
+        "ask-file": lambda path: agent.ask(open(path, encoding="utf-8").read()),
         "env": lambda path: open(path, "w", encoding="utf-8").write(json.dumps(dict(os.environ))),
         "wait": wait,
         "touch": lambda path: open(path, "w", encoding="utf-8").close(),
