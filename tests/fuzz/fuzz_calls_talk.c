@@ -7,7 +7,6 @@
  * The input: a byte (which API), then calls, each ended by a NUL: one that begins with
  * "r" is a reply, one with "s" a stream, others are requests.
  */
-#include "calls/delta.h"
 #include "calls/talk.h"
 #include "fuzz/fuzz.h"
 #include "support/turn_kit.h"
@@ -88,7 +87,7 @@ request(struct calls_talk *t, struct calls_talk *other, enum turn_api api,
     CHECK(!calls_talk_request(t, api, body, note, &told));
     CHECK(!calls_talk_request(t, api, body, show, &same));
     CHECK(!same.n);
-    size_t alike = calls_delta_common(p->body, body);
+    size_t alike = view_common(p->body, body);
     CHECK(!calls_talk_request_like(other, api, body, &p->read, alike, &p->read, note,
                                    &same));
     p->body = body;

@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "calls/delta.h"
 #include "support/reply_kit.h"
 #include "support/turn_kit.h"
 
@@ -36,7 +35,7 @@ ask(struct calls_talk *t, enum turn_api api, struct view body, struct past *p,
         assert_int_equal(calls_talk_request(t, api, body, turn_kit_write, out), 0);
         return;
     }
-    size_t alike = calls_delta_common(before, body);
+    size_t alike = view_common(before, body);
     assert_int_equal(calls_talk_request_like(t, api, body, &p->read, alike, &p->read,
                                              turn_kit_write, out),
                      0);
