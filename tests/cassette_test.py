@@ -15,6 +15,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -558,15 +559,36 @@ def the_original_pace_is_no_faster_than_it_was():
 @test
 def a_fast_one_waits_for_nothing_and_a_slow_one_can_be_left():
     first = talk()[0]
+    gone_on = threading.Event()
+
+    async def handler(request, reply):
+        if request.method != "GET":
+            await api(request, reply)
+            return
+        await reply.head(200, [("content-type", "application/x-ndjson")], chunked=True)
+        await reply.piece(b'{"n":1}\n')
+        while not gone_on.is_set():
+            await asyncio.sleep(0.01)
+        await reply.piece(b'{"n":2}\n')
+        await reply.end()
+
+    def drive(proxy):
+        converse(proxy, *STYLES[0], 1)
+        with proxy.client() as c:
+            c.send(proxy.request("/v1/lines", method="GET"))
+            c.until(b"\n\r\n")
+            gone_on.set()
+            c.until(b"0\r\n\r\n")
 
     def later(line):
-        minutes = 10 * 60 * 10**9 if line["type"] in ("event", "end") and line.get("event") != 0 else 0
+        is_later = line["type"] in ("event", "body", "end") and line.get("event", line.get("piece")) != 0
+        minutes = 10 * 60 * 10**9 if is_later else 0
         line["ts_ns"] = str(int(line["ts_ns"]) + minutes)
         if "duration_ns" in line:
             line["duration_ns"] += minutes
         return line
     with Ahr(AHR) as a:
-        recorded(a, api, lambda proxy: converse(proxy, *STYLES[0], 1))
+        recorded(a, handler, drive)
         edit_wire(a, later)
         with cassette(a) as proxy:
             assert [r.body for r in converse(proxy, *STYLES[0], 2).replies] == [r.body for r in first.replies]
@@ -575,6 +597,9 @@ def a_fast_one_waits_for_nothing_and_a_slow_one_can_be_left():
                 c.send(proxy.request(MESSAGES, json.dumps(first.requests[0]).encode()))
                 assert c.head()[0] == 200 and b"message_start" in c.until(b"\n\n")
             c.sock.close()
+            with proxy.client() as lines:  # which are no events, and come when they came
+                lines.send(proxy.request("/v1/lines", method="GET"))
+                assert lines.head()[0] == 200 and lines.until(b"\n") == b'{"n":1}'
             assert missed(proxy.post(MESSAGES, asked("others are answered meanwhile")))
             proxy.end()  # while one waits
             assert not stays.rest().endswith(b"0\r\n\r\n")

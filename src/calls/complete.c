@@ -191,8 +191,6 @@ feed_reply(struct completing *c, const struct calls_whole *w, struct calls_answe
         c->anchor_byte = w->events[i].anchor_byte;
         r = calls_answer_feed(a, w->events[i].bytes, take_reply, c);
     }
-    if (!w->facts->is_stream)
-        r = calls_answer_feed(a, w->reply, take_reply, c);
     c->ts_ns = w->facts->last_ns;
     c->anchor_byte = w->facts->end_anchor_byte;
     return r < 0 ? r : calls_answer_end(a, w->facts->error, take_reply, c);

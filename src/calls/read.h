@@ -81,7 +81,8 @@ struct calls_whole {
     /* Else there is none, or pieces, events, or what would tell its end are missing. How
      * it came to its end is in the facts. */
     bool is_reply_whole;
-    const struct calls_event *events; /* pieces of `reply` */
+    const struct calls_event *events; /* pieces of `reply`: its events if it is a stream,
+                                         else as they came */
     size_t event_count;
 };
 

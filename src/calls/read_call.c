@@ -212,6 +212,15 @@ make_body(struct calls *c, const struct call *call, struct known_body **ret)
 
 /* -- a reply -- */
 
+/* Where it begins in memory is known when all are there. */
+static int
+put_part(struct calls *c, const struct piece_place *place, struct view bytes)
+{
+    struct calls_event e = { place->ts_ns, place->anchor_byte, { NULL, bytes.n } };
+    int r = buf_append(&c->reply, bytes.p, bytes.n);
+    return r < 0 ? r : buf_append(&c->events, &e, sizeof(e));
+}
+
 static int
 join_body(struct calls *c, const struct call *call, bool *ret_is_whole)
 {
@@ -226,7 +235,7 @@ join_body(struct calls *c, const struct call *call, bool *ret_is_whole)
         is_last = !r && l.is_last;
         *ret_is_whole &= !r && pieces[i].number == i;
         if (!r)
-            r = buf_append(&c->reply, l.bytes.p, l.bytes.n);
+            r = put_part(c, &pieces[i], l.bytes);
         if (r < 0 && r != ERR_DAMAGED)
             return r;
     }
@@ -246,26 +255,31 @@ join_events(struct calls *c, const struct call *call, bool *ret_is_whole)
         int r = read_line(c, each[i].place, CALLS_EVENT, call->facts.number, &c->texts,
                           c->headers, &l);
         *ret_is_whole &= !r && each[i].number == i;
-        if (r == ERR_DAMAGED)
-            continue;
         if (!r)
-            r = buf_append(&c->reply, l.bytes.p, l.bytes.n);
-        if (r < 0)
+            r = put_part(c, &each[i], l.bytes);
+        if (r < 0 && r != ERR_DAMAGED)
             return r;
-        /* Where it begins is known when all are there. */
-        struct calls_event e = { each[i].ts_ns, each[i].anchor_byte, { 0 } };
-        e.bytes.n = l.bytes.n;
-        r = buf_append(&c->events, &e, sizeof(e));
-        if (r < 0)
-            return r;
-    }
-    struct calls_event *events = (void *)c->events.p;
-    size_t at = 0;
-    for (size_t i = 0; i < c->events.n / sizeof(*events); i++) {
-        events[i].bytes.p = events[i].bytes.n ? c->reply.p + at : NULL;
-        at += events[i].bytes.n;
     }
     return 0;
+}
+
+static int
+join_reply(struct calls *c, const struct call *call, struct calls_whole *ret)
+{
+    buf_clear(&c->reply);
+    buf_clear(&c->events);
+    int r = call->facts.is_stream ? join_events(c, call, &ret->is_reply_whole)
+                                  : join_body(c, call, &ret->is_reply_whole);
+    struct calls_event *parts = (void *)c->events.p;
+    size_t at = 0, n = c->events.n / sizeof(*parts);
+    for (size_t i = 0; i < n; i++) {
+        parts[i].bytes.p = parts[i].bytes.n ? c->reply.p + at : NULL;
+        at += parts[i].bytes.n;
+    }
+    ret->reply = (struct view){ c->reply.p, c->reply.n };
+    ret->events = parts;
+    ret->event_count = n;
+    return r;
 }
 
 int
@@ -379,13 +393,7 @@ calls_get_reply(struct calls *c, size_t i, struct calls_whole *ret, struct err *
 {
     const struct call *call = &c->all[i];
     *ret = (struct calls_whole){ .facts = &call->facts };
-    buf_clear(&c->reply);
-    buf_clear(&c->events);
-    int r = call->facts.is_stream ? join_events(c, call, &ret->is_reply_whole)
-                                  : join_body(c, call, &ret->is_reply_whole);
-    ret->reply = (struct view){ c->reply.p, c->reply.n };
-    ret->events = (const void *)c->events.p;
-    ret->event_count = c->events.n / sizeof(struct calls_event);
+    int r = join_reply(c, call, ret);
     return r < 0 ? tell_bad(call, r, err) : 0;
 }
 

@@ -2,8 +2,7 @@
 /*
  * cassette_play.c -- a recorded reply on its way to a client, at its pace.
  *
- * An event is due when it came then, after the request; the end too. When the parts of
- * another body came is not recorded: they are spread over the time that it took.
+ * Each piece is due when it came then, after the request; the end too.
  */
 #include <stdlib.h>
 
@@ -250,7 +249,7 @@ put_piece(struct cassette_play *p, struct piece *last, size_t end, uint64_t afte
 }
 
 static int
-copy_events(struct cassette_play *p, const struct calls_whole *w)
+copy_pieces(struct cassette_play *p, const struct calls_whole *w)
 {
     struct piece last = { 0 };
     int r = 0;
@@ -258,22 +257,6 @@ copy_events(struct cassette_play *p, const struct calls_whole *w)
         uint64_t ts_ns = w->events[i].ts_ns, begun_ns = w->facts->ts_ns;
         r = put_piece(p, &last, last.end + w->events[i].bytes.n,
                       ts_ns > begun_ns ? ts_ns - begun_ns : 0);
-    }
-    return r;
-}
-
-static int
-copy_body(struct cassette_play *p, const struct calls_whole *w)
-{
-    struct piece last = { 0 };
-    uint64_t begins_ns = p->head_after_ns, ends_ns = p->end_after_ns;
-    double took_ns = ends_ns > begins_ns ? (double)(ends_ns - begins_ns) : 0;
-    int r = 0;
-    while (last.end < w->reply.n && !r) {
-        size_t left = w->reply.n - last.end;
-        size_t end = last.end + (left < PIECE_BYTES ? left : (size_t)PIECE_BYTES);
-        double part = (double)end / (double)w->reply.n;
-        r = put_piece(p, &last, end, begins_ns + (uint64_t)(took_ns * part));
     }
     return r;
 }
@@ -293,7 +276,7 @@ cassette_play_load(struct cassette_play *p, const struct calls_whole *w)
     if (!r)
         r = buf_append(&p->reply, w->reply.p, w->reply.n);
     if (!r)
-        r = f->is_stream ? copy_events(p, w) : copy_body(p, w);
+        r = copy_pieces(p, w);
     return r;
 }
 
