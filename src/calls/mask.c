@@ -352,7 +352,8 @@ calls_said_flush(const struct calls_mask *m, struct calls_said *s, struct buf *o
 {
     size_t n = begun(m, (struct view){ s->text.p, s->text.n }, CALLS_SAID_HOLD);
     size_t most = s->text.n - s->shown;
-    bool is_cut = n >= SAID_MIN && n <= most;
+    bool is_cut = n >= SAID_MIN;
+    n = n < most ? n : most; /* what was let out is not taken back */
     int r = s->text.n ? let_out(m, s, s->text.n - (is_cut ? n : 0), out) : 0;
     if (!r && is_cut)
         r = buf_puts(out, REDACT_MASK "credential]");

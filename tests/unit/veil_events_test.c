@@ -286,8 +286,8 @@ join_texts(const struct veil_kit *k, struct buf *ret)
 static void
 credentials_of_the_call_are_masked_in_pieces(void **state)
 {
-    static const char text[] = "no correct horses, correct horse battery, correct horse";
-    static const char want[] = "no correct horses, [REDACTED:credential], correct horse";
+    static const char text[] = "no correct horses, correct horse battery, correct horse.";
+    static const char want[] = "no correct horses, [REDACTED:credential], correct horse.";
     const struct calls_header header = { text_view("x-api-key"),
                                          text_view("correct horse battery") };
     for (size_t size = 1; size <= 7; size++) {
@@ -311,6 +311,34 @@ credentials_of_the_call_are_masked_in_pieces(void **state)
         assert_in_range(before, wanted, wanted + CALLS_SAID_SHOWN);
         assert_string_equal(mask, strstr(want, "["));
         assert_memory_equal(joined.p, want, wanted);
+        veil_kit_close(&k);
+    }
+}
+
+/* Of what the end of a text has cut off no more is shown than a text may begin with. */
+static void
+half_a_credential_at_the_end_is_masked(void **state)
+{
+    static const char text[] = "see: correct horse bat";
+    const struct calls_header header = { text_view("x-api-key"),
+                                         text_view("correct horse battery") };
+    for (size_t size = 1; size < sizeof(text); size++) {
+        AUTO(buf) said = { 0 };
+        AUTO(buf) joined = { 0 };
+        struct veil_kit k;
+        veil_kit_open(&k, *state);
+        calls_mask_learn(&k.mask, &header);
+        buf_puts(&said, text);
+        for (size_t at = 0; at < said.n; at += size)
+            veil_kit_feed_piece(&k, VEIL_KIT_TEXT("0", "#"),
+                                veil_kit_piece(&said, at, size));
+        veil_kit_end(&k);
+        join_texts(&k, &joined);
+        const char *mask = strstr(buf_str(&joined), "[REDACTED:credential]");
+        assert_non_null(mask);
+        assert_in_range(mask - buf_str(&joined), 5, 5 + CALLS_SAID_SHOWN);
+        assert_string_equal(mask, "[REDACTED:credential]");
+        assert_memory_equal(joined.p, text, (size_t)(mask - buf_str(&joined)));
         veil_kit_close(&k);
     }
 }
@@ -366,6 +394,7 @@ main(void)
         cmocka_unit_test(an_error_of_the_one_who_writes_ends_it),
         cmocka_unit_test(credentials_of_the_call_are_masked),
         cmocka_unit_test(credentials_of_the_call_are_masked_in_pieces),
+        cmocka_unit_test(half_a_credential_at_the_end_is_masked),
         cmocka_unit_test(a_real_stream_comes_out_as_it_came),
     };
     return cmocka_run_group_tests(tests, kit_open, kit_close);
