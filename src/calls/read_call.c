@@ -149,7 +149,7 @@ base_of(struct calls *c, const struct call *call, uint64_t *ret)
 static int
 find_chain(struct calls *c, const struct call *call, struct buf *chain)
 {
-    while (call && chain->n / sizeof(call) < CHAIN_MAX) {
+    do {
         uint64_t base = 0, number = call->facts.number;
         const void *p = &call;
         int r = buf_append(chain, p, sizeof(call));
@@ -159,7 +159,7 @@ find_chain(struct calls *c, const struct call *call, struct buf *chain)
             return r;
         bool is_last = !base || base >= number;
         call = is_last ? NULL : calls_by_number(c, base);
-    }
+    } while (call && chain->n / sizeof(call) < CHAIN_MAX);
     return 0;
 }
 
