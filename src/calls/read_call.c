@@ -446,5 +446,7 @@ calls_is_damaged(const struct calls_whole *w)
 {
     const struct calls_facts *f = w->facts;
     bool has_all = f->status && f->has_end && f->end == CALLS_OK;
-    return !w->is_request_whole || (has_all && !w->is_reply_whole);
+    /* A request is recorded while it goes out, and before anything of its reply. */
+    bool was_cut = !f->status && f->has_end && f->end == CALLS_CUT;
+    return (!w->is_request_whole && !was_cut) || (has_all && !w->is_reply_whole);
 }

@@ -550,10 +550,39 @@ thousands_of_calls_in_chains_come_back(void **state)
     calls_close(c);
 }
 
+/* The recorder was killed when it had the head alone, or a piece of the body. */
+static void
+what_a_kill_has_cut_off_of_a_request_is_no_damage(void **state)
+{
+    (void)state;
+    static const char head[] =
+        "{\"ts_ns\":\"1\",\"t_ms\":0,\"call\":1,\"type\":\"request\",\"method\":\"POST\","
+        "\"url\":\"/\",\"headers\":[[\"content-length\",\"9\"]]}\n";
+    static const char piece[] = "{\"ts_ns\":\"2\",\"t_ms\":0,\"call\":1,\"type\":"
+                                "\"request_body\",\"piece\":0,\"text\":\"words\"}\n";
+    static const char reply[] =
+        "{\"ts_ns\":\"3\",\"t_ms\":0,\"call\":1,\"type\":\"reply\","
+        "\"status\":200,\"headers\":[]}\n";
+    static const char end[] = "{\"ts_ns\":\"4\",\"t_ms\":0,\"call\":1,\"type\":\"end\","
+                              "\"status\":\"%s\"}\n";
+    for (unsigned i = 0; i < 8; i++) {
+        AUTO(buf) text = { 0 };
+        bool was_cut = i & 1, has_piece = i & 2, has_reply = i & 4;
+        buf_printf(&text, "%s%s%s", head, has_piece ? piece : "", has_reply ? reply : "");
+        buf_printf(&text, end, was_cut ? "cut" : "ok");
+        struct calls *c = calls_kit_open_bytes(view_of(&text));
+        struct calls_whole w = calls_kit_get(c, 1);
+        assert_false(w.is_request_whole);
+        assert_int_equal(calls_is_damaged(&w), !was_cut || has_reply);
+        calls_close(c);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        KIT_IN_DIR(what_a_kill_has_cut_off_of_a_request_is_no_damage),
         KIT_IN_DIR(facts_are_what_the_lines_say),
         KIT_IN_DIR(a_call_has_its_headers_and_events),
         KIT_IN_DIR(an_archived_file_is_read_the_same),
