@@ -600,6 +600,28 @@ def a_client_that_goes_away_cancels_its_call():
 
 
 @test
+def a_client_that_goes_away_when_all_is_said_has_all():
+    async def handler(request, reply):
+        await reply.head(200, [SSE], chunked=True)
+        for one in (chat if "chat" in request.path else message)("All of it."):
+            await reply.piece(one)
+        while True:  # the end of the stream is late
+            await asyncio.sleep(0.01)
+            await reply.piece(b": and nothing more\n\n")
+    with Ahr(AHR) as a, Upstream(handler) as up, Proxy(a, up.url) as proxy:
+        for path, last in ((MESSAGES, b"message_stop"), ("/v1/chat/completions", b"[DONE]")):
+            with proxy.client() as c:
+                c.send(proxy.request(path, json.dumps(asked("x")).encode()))
+                c.until(last)
+        proxy.wait_calls(2)
+        proxy.end()
+        assert [c["end"] for c in proxy.calls()] == ["ok", "ok"], proxy.calls()
+        with Proxy(a, None, "--replay", "talk", session=None) as cassette:
+            got = cassette.post(MESSAGES, asked("x"))
+            assert got.is_whole and got.body.startswith(b"".join(message("All of it."))), got.__dict__
+
+
+@test
 def a_body_that_breaks_off_is_nobody_elses():
     with Ahr(AHR) as a, Upstream(answers(200, b"{}")) as up, Proxy(a, up.url) as proxy:
         with proxy.client() as c:

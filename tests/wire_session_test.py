@@ -90,6 +90,28 @@ class Wired(Recorder):
 
 
 
+# -- who may ask --
+
+@test
+def the_secret_part_of_its_urls_is_in_nobodys_words():
+    with Wired() as a:
+        for command in (["record", "--wire", "--background"], ["run", "--wire"]):
+            script = 'echo "$ANTHROPIC_BASE_URL" >url.new && mv url.new url; while [ ! -e go ]; do sleep 0.05; done'
+            process = a.popen(*command, "--", "sh", "-c", script, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+            url = wait_for(lambda: (a.dir / "url").exists() and (a.dir / "url").read_text().strip())
+            secret = url.rpartition("/")[2]
+            assert len(secret) > 30, url
+            words = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in a.processes()]
+            assert any(b"within" in w for w in words), words
+            assert not any(secret[:32].encode() in w for w in words), words
+            (a.dir / "go").touch()
+            process.wait(60)
+            wait_for(lambda: not a.processes())
+            (a.dir / "go").unlink()
+            (a.dir / "url").unlink()
+
+
 # -- one clock --
 
 @test

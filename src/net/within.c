@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -21,6 +22,7 @@
 #include "session/folder.h"
 #include "session/id.h"
 #include "session/lines.h"
+#include "tap/tap.h"
 #include "wire/proxy.h"
 
 enum { CONTROL_FD = STDIN_FILENO, LISTEN_FD = 3 };
@@ -28,10 +30,11 @@ enum { CONTROL_FD = STDIN_FILENO, LISTEN_FD = 3 };
 static const uint64_t WORD_NS = 1000000000; /* from one to the next: who waits hears us */
 
 /* Its words, in order. */
-enum { HOME, ID, REAL_NS, BOOT_NS, TAPE, CWD, KEY, FLAGS, UPSTREAM, CA_FILE, WORDS };
+enum { HOME, ID, REAL_NS, BOOT_NS, TAPE, CWD, FLAGS, UPSTREAM, CA_FILE, WORDS };
 
 struct within {
     char **words;
+    const char *key;
     struct wire_control control;
     struct calls_upstreams upstreams;
     struct redact *redact;
@@ -220,10 +223,9 @@ open_all(struct within *w, struct err *err)
     struct view boot = { (const uint8_t *)w->words[BOOT_NS], strlen(w->words[BOOT_NS]) };
     if (num_parse(real, INT64_MAX, &w->clock.real_ns) ||
         num_parse(boot, INT64_MAX, &w->clock.boot_ns) || !session_id_is(w->words[ID]) ||
-        !calls_key_is(w->words[KEY]))
+        !calls_key_is(w->key))
         return err_set(err, ERR_USAGE, "this is for recorders to start, not for you");
-    return calls_upstreams_init(&w->upstreams, environ, *told ? told : NULL,
-                                w->words[KEY], err);
+    return calls_upstreams_init(&w->upstreams, environ, *told ? told : NULL, w->key, err);
 }
 
 static int
@@ -277,7 +279,8 @@ static int
 run(const struct cli_command *self, int argc, char **argv, struct err *err)
 {
     static const int ignored[] = { SIGINT, SIGHUP, SIGQUIT, SIGTSTP };
-    struct within w = { .words = argv };
+    const char *key = getenv(TAP_KEY_VARIABLE);
+    struct within w = { .words = argv, .key = key ? key : "" };
     socklen_t n = sizeof(int);
     int type;
     (void)self;

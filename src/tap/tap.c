@@ -27,7 +27,7 @@ enum {
     BARE_AFTER = 3,  /* deaths */
     RETRIES = 10,
     PROXY_FD = 3, /* where it finds the socket that it serves */
-    ARGS = 12,
+    ARGS = 11,
     WORD = 32,
 };
 
@@ -66,7 +66,8 @@ set_attributes(posix_spawnattr_t *attr)
 
 /* listen_fd and control_fd are above PROXY_FD: none is overwritten by the other. */
 static int
-spawn(const char *path, char *const *argv, int control_fd, int listen_fd, pid_t *ret)
+spawn(const char *path, char *const *argv, char *const *env, int control_fd,
+      int listen_fd, pid_t *ret)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
@@ -76,7 +77,7 @@ spawn(const char *path, char *const *argv, int control_fd, int listen_fd, pid_t 
     if (!r)
         r = set_attributes(&attr);
     if (!r)
-        r = posix_spawn(ret, path, &files, &attr, argv, environ);
+        r = posix_spawn(ret, path, &files, &attr, argv, env);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     return -r;
@@ -89,14 +90,34 @@ put_word(char **argv, size_t *n, const char *word)
     memcpy(&argv[(*n)++], &word, sizeof(word));
 }
 
+/* Ours, and the key: words can be read by every user, this by our own alone. */
+static int
+put_environment(const struct tap *t, struct buf *key, struct buf *ret)
+{
+    size_t n = 0;
+    char *entry;
+    while (environ[n])
+        n++;
+    buf_printf(key, TAP_KEY_VARIABLE "=%s", t->key);
+    buf_append(key, "", 1);
+    entry = (char *)key->p;
+    buf_append(ret, &entry, sizeof(entry));
+    buf_append(ret, environ, (n + 1) * sizeof(*environ));
+    return key->failed ? key->failed : ret->failed;
+}
+
 static int
 start_with(struct tap *t, int control_fd)
 {
     const struct tap_options *o = t->opt;
     AUTO(buf) path = { 0 };
+    AUTO(buf) key = { 0 };
+    AUTO(buf) env = { 0 };
     char real[WORD], boot[WORD], flags[8] = "-", *argv[ARGS + 1];
     size_t n = 0, f = 1;
     int r = program_find("ahr-net", &path);
+    if (r >= 0)
+        r = put_environment(t, &key, &env);
     if (r < 0)
         return r;
     snprintf(real, sizeof(real), "%" PRIu64, o->clock.real_ns);
@@ -120,14 +141,14 @@ start_with(struct tap *t, int control_fd)
                                   boot,
                                   o->tape_path,
                                   o->cwd ? o->cwd : "",
-                                  t->key,
                                   flags,
                                   o->upstream ? o->upstream : "",
                                   o->ca_file ? o->ca_file : "" };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         put_word(argv, &n, words[i]);
     argv[n] = NULL;
-    return spawn(buf_str(&path), argv, control_fd, t->listen_fd, &t->pid);
+    return spawn(buf_str(&path), argv, (char *const *)(void *)env.p, control_fd,
+                 t->listen_fd, &t->pid);
 }
 
 /* Above those that the new process has otherwise. */

@@ -31,6 +31,8 @@ struct tap_options {
 };
 
 enum { TAP_KEY = 33 };
+/* In which the proxy is told the secret part of its base URLs. */
+#define TAP_KEY_VARIABLE "AHR_WIRE_KEY"
 
 struct tap {
     const struct tap_options *opt;
