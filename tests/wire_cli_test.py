@@ -231,6 +231,25 @@ def a_call_that_goes_on_is_looked_at():
         assert facts(a)[0]["end"] == "ok"
 
 
+@test
+def a_call_whose_recorder_was_killed_is_cut_before_it_is_recovered_too():
+    async def handler(request, reply):
+        await reply.head(200, [("content-type", "text/event-stream")], chunked=True)
+        await reply.piece(message("half")[0])
+        await reply.reader.read()
+    with Ahr(AHR) as a, Upstream(handler) as up, Proxy(a, up.url) as proxy, proxy.client() as c:
+        c.send(proxy.request(PATH, json.dumps({"model": "m-1", "stream": True, "messages": []}).encode()))
+        c.head()
+        c.until(b"message_start")
+        proxy.process.kill()
+        proxy.process.wait()
+        done = a.run("wire", "talk")
+        assert done.returncode == 4 and b"200, cut" in done.stdout, done
+        assert b"ends before 1 call did; 'ahr recover' completes it" in done.stderr, done
+        a.ok("recover", "--all")
+        assert b"200, cut" in a.ok("wire", "talk")
+
+
 # -- damage --
 
 @test

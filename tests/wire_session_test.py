@@ -364,6 +364,7 @@ def what_no_proxy_could_put_in_order_is_left_to_recover_and_told():
             assert process.returncode == 0, told
             assert told.count(b"not all of what went over the wire is in order yet") == 1 and b"'ahr recover " in told, told
             assert a.session("talk")["usage"] is None
+            wait_for(lambda: not a.processes())  # the recorder ends behind its client
             a.ok("recover", "--all")
             found = a.session("talk")
             assert (found["status"], found["model"], found["usage"]["output_tokens"]) == ("completed", "m-1", 20), (how, found)

@@ -11,6 +11,7 @@
 #include "cli/session.h"
 #include "cli/wire_print.h"
 #include "session/folder.h"
+#include "session/home.h"
 #include "session/lines.h"
 #include "session/meta.h"
 
@@ -26,9 +27,20 @@ struct wire {
     const char *what;
     struct calls *calls;
     bool is_cut;    /* it is archived, and cannot be read to its end */
-    size_t unended; /* calls, though the session has ended */
+    size_t unended; /* calls, though nobody records them any more */
+    bool is_left;   /* its recorder was killed, and it is not recovered yet */
     uint64_t start_ns;
 };
+
+/* Does somebody record it? Else what has no end will have none, recovered or not. */
+static bool
+is_recorded(const struct library_found *found)
+{
+    AUTO(buf) home = { .ceiling = PATH_MAX };
+    struct err err;
+    return found->is_live && session_home(&home, &err) == 0 &&
+           session_folder_is_held(buf_str(&home), found->id);
+}
 
 static int
 open_wire(struct wire *w, struct err *err)
@@ -41,7 +53,7 @@ open_wire(struct wire *w, struct err *err)
         r = session_sibling_path(buf_str(&found.tape_path), SESSION_WIRE, &path);
     if (!r && session_meta_read(buf_str(&found.meta_path), &facts, NULL) == 0)
         w->start_ns = facts.started_at_ns;
-    bool is_live = found.is_live;
+    bool goes_on = is_recorded(&found), is_left = found.is_live && !goes_on;
     library_found_release(&found);
     if (r < 0)
         return r;
@@ -51,7 +63,8 @@ open_wire(struct wire *w, struct err *err)
                        "'ahr run --wire' and 'ahr proxy' do",
                        w->what);
     r = calls_open(&w->calls, buf_str(&path), &w->is_cut, err);
-    if (!r && !is_live)
+    w->is_left = is_left;
+    if (!r && !goes_on)
         w->unended = calls_settle(w->calls);
     return r;
 }
@@ -124,7 +137,8 @@ tell_damage(const struct wire *w, struct err *err)
         return err_set(err, ERR_DAMAGED, "%s of its record %s damaged", buf_str(&text),
                        bad == 1 ? "is" : "are");
     if (w->unended)
-        return err_set(err, ERR_DAMAGED, "its record ends before %s did", buf_str(&text));
+        return err_set(err, ERR_DAMAGED, "its record ends before %s did%s",
+                       buf_str(&text), w->is_left ? "; 'ahr recover' completes it" : "");
     return 0;
 }
 

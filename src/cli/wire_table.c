@@ -33,6 +33,8 @@ uint64_t
 cli_wire_speed(const struct calls_facts *f)
 {
     uint64_t out = f->usage.output_tokens;
+    if (!f->is_stream) /* when its tokens were made nobody knows */
+        return UINT64_MAX;
     if (out == TURN_UNKNOWN || !out || f->first_token_ns == CALLS_NONE ||
         f->duration_ns == CALLS_NONE || f->duration_ns <= f->first_token_ns ||
         out > UINT64_MAX / 10000000000)

@@ -159,7 +159,8 @@ static void
 look_for_retry(struct wire_note *n, struct view body)
 {
     struct wire_record *r = n->record;
-    uint64_t hash = turn_hash(body) ^ turn_hash(n->head.url);
+    uint64_t hash = turn_hash(body) ^ turn_hash(n->head.url) ^
+                    turn_hash(n->head.upstream) * 3 ^ turn_hash(n->head.method) * 5;
     struct record_asked *before = find_asked(r, hash);
     if (before && before->has_failed)
         n->head.retry_of = before->call;
