@@ -35,7 +35,7 @@ AHR = sys.argv[1]
 SHIM, FAULTS = ([str(Path(arg).resolve()) for arg in sys.argv if arg.endswith(".so")] + [None, None])[:2]
 IS_LONG, IS_SANITIZED = bool(os.environ.get("AHR_TEST_LONG")), "--sanitized" in sys.argv
 KILLS = int(sys.argv[sys.argv.index("--kills") + 1]) if "--kills" in sys.argv else \
-    1000 if IS_LONG else 12 if IS_SANITIZED else 40
+    1000 if IS_LONG else 10 if IS_SANITIZED else 25
 SEED = int(os.environ.get("AHR_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 30)
 
 TOKEN = "ghp_" + "1B2c3D4e5F6g7H8i9J0kA1b2C3d4E53XiXGl"
