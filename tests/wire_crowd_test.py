@@ -155,17 +155,18 @@ def is_told(a, crowd, record, turns):
 
 # -- what waits --
 
-class Sink:
-    """An upstream that takes requests, and reads them when it is told to. Each is answered with its size and sum."""
+class Door:
+    """An upstream with a thread for each connection: serve(sock). `event` is set when it closes."""
 
     def __enter__(self):
         self.door = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.goes, self.threads = threading.Event(), []
+        self.url = f"http://127.0.0.1:{self.door.getsockname()[1]}"
+        self.event = threading.Event()
         threading.Thread(target=self.welcome, daemon=True).start()
         return self
 
     def __exit__(self, *_):
-        self.goes.set()
+        self.event.set()
         self.door.close()
 
     def welcome(self):
@@ -176,8 +177,12 @@ class Sink:
                 return
             threading.Thread(target=self.serve, args=(sock,), daemon=True).start()
 
+
+class Sink(Door):
+    """It takes requests, and reads them when it is told to by the event. Each is answered with its size and sum."""
+
     def serve(self, sock):
-        self.goes.wait()
+        self.event.wait()
         with sock, sock.makefile("rb") as file:
             size = 0
             while (line := file.readline()) not in (b"\r\n", b""):
@@ -192,7 +197,7 @@ def large_requests_that_wait_take_bounded_memory_together():
     count, size = (8, 4 << 20) if IS_SANITIZED else (24, 16 << 20)
     line = f"{'words of a request, ' * 50}\n".encode()
     body = line * (size // len(line))
-    with Ahr(AHR) as a, Sink() as up, Proxy(a, f"http://127.0.0.1:{up.door.getsockname()[1]}") as proxy:
+    with Ahr(AHR) as a, Sink() as up, Proxy(a, up.url) as proxy:
         pid, got = proxy.process.pid, []
 
         def ask():
@@ -201,7 +206,7 @@ def large_requests_that_wait_take_bounded_memory_together():
         for t in threads:
             t.start()
         wait_for(lambda: times_slept(pid) > 5 and is_quiet(pid))
-        up.goes.set()
+        up.event.set()
         for t in threads:
             t.join()
         peak = memory_peak(pid)
@@ -223,27 +228,11 @@ def large_requests_that_wait_take_bounded_memory_together():
 
 # -- whose turn it is --
 
-class Floods:
+class Floods(Door):
     """An upstream that floods, takes floods, and says an event when the one before it has been seen."""
 
-    def __enter__(self):
-        self.door = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.is_over, self.seen = threading.Event(), threading.Semaphore(0)
-        self.taken = 0
-        threading.Thread(target=self.welcome, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.is_over.set()
-        self.door.close()
-
-    def welcome(self):
-        while True:
-            try:
-                sock, _ = self.door.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(sock,), daemon=True).start()
+    def __init__(self):
+        self.seen, self.taken = threading.Semaphore(0), 0
 
     def serve(self, sock):
         with sock, contextlib.suppress(OSError):
@@ -256,7 +245,7 @@ class Floods:
                 return
             sock.sendall(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
             part = event({"type": "x", "text": "words of an event"}) * 1000
-            while b"/flood " in head and not self.is_over.is_set():
+            while b"/flood " in head and not self.event.is_set():
                 sock.sendall(b"%x\r\n%s\r\n" % (len(part), part))
             for n in range(ROUNDS):
                 one = event({"type": "x", "n": n})
@@ -270,20 +259,20 @@ ROUNDS = 100
 @test
 def floods_keep_nobody_waiting():
     """While replies and a request flood through the proxy, events come one by one, each when the last was seen."""
-    with Ahr(AHR) as a, Floods() as up, Proxy(a, f"http://127.0.0.1:{up.door.getsockname()[1]}") as proxy:
+    with Ahr(AHR) as a, Floods() as up, Proxy(a, up.url) as proxy:
         passed = [0, 0]
 
         def read_flood(number):
             with proxy.client() as c:
                 c.send(proxy.request("/v1/flood", b"{}"))
-                while not up.is_over.is_set():
+                while not up.event.is_set():
                     passed[number] += len(c.sock.recv(1 << 18))
 
         def write_flood():
             with proxy.client() as c, contextlib.suppress(OSError):
                 c.send(proxy.request("/v1/upload", method="POST", headers=[("Transfer-Encoding", "chunked")]))
                 part = b"words of a request, " * 3000
-                while not up.is_over.is_set():
+                while not up.event.is_set():
                     c.send(b"%x\r\n%s\r\n" % (len(part), part))
         threads = [threading.Thread(target=read_flood, args=(n,)) for n in (0, 1)]
         threads.append(threading.Thread(target=write_flood))
@@ -299,7 +288,7 @@ def floods_keep_nobody_waiting():
                 now = sum(passed) + up.taken
                 between.append(now - before)
                 before = now
-        up.is_over.set()
+        up.event.set()
         for t in threads:
             t.join()
         print(f"# {sorted(between)[ROUNDS // 2] >> 10} KiB of them between two events, {sum(between) >> 20} MiB of all",

@@ -671,13 +671,14 @@ def answered(asked):
     return len({(one.plan.client, int(one.plan.number) // 1000) for one in asked if Seen(one.raw).is_whole})
 
 
-def usage_of(calls):
-    """Of all calls, as they were recorded."""
+def usage_is_right(shown, calls):
+    """What a session is said to have used is what its calls were recorded with."""
     total = {}
     for kept in calls.values():
         for name, n in kept.end.get("usage", {}).items():
             total[name] = total.get(name, 0) + n
-    return total
+    usage = {n: v for n, v in (shown["usage"] or {}).items() if n != "calls" and v}
+    assert usage == total, (shown["usage"], total)
 
 
 @test
@@ -705,8 +706,7 @@ def a_session_goes_on_when_its_proxy_is_killed():
                 assert answered(asked) == 3 * 6, answered(asked)
                 cut = sum(c.end["status"] == "cut" for c in calls.values())
                 assert kills or not cut, (kills, cut)
-                usage = {n: v for n, v in (shown["usage"] or {}).items() if n != "calls" and v}
-                assert usage == usage_of(calls), (how, kills, shown["usage"], usage_of(calls))
+                usage_is_right(shown, calls)
             except BaseException:
                 print(f"# {how}, trial {number}, seed {SEED}")
                 raise
@@ -725,8 +725,7 @@ def what_a_proxy_has_left_is_put_in_order_though_the_command_ends_with_it():
                 assert session.process.returncode == 0, (session.process.returncode, said)
                 calls, _, shown = session.is_kept("completed")
                 assert [c.end["status"] for c in calls.values()] == ["cut"], [c.end for c in calls.values()]
-                usage = {n: v for n, v in (shown["usage"] or {}).items() if n != "calls" and v}
-                assert usage == usage_of(calls), (how, shown["usage"], usage_of(calls))
+                usage_is_right(shown, calls)
             except BaseException:
                 print(f"# {how}, trial {number}, seed {SEED}")
                 raise
@@ -751,8 +750,7 @@ def what_an_agent_has_seen_is_kept_when_its_recorder_is_killed_with_the_proxy():
                 session.kill_all()
                 a.ok("recover", "--all")
                 calls, _, shown = session.is_kept("interrupted", *([] if was_at_work else ["completed"]))
-                usage = {n: v for n, v in (shown["usage"] or {}).items() if n != "calls" and v}
-                assert usage == usage_of(calls), (how, shown["usage"], usage_of(calls))
+                usage_is_right(shown, calls)
                 before = {p: p.read_bytes() for p in session.folder().iterdir() if p.is_file()}
                 a.ok("recover", "--all")
                 assert before == {p: p.read_bytes() for p in session.folder().iterdir() if p.is_file()}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 void
@@ -151,4 +152,20 @@ view_common(struct view a, struct view b)
     while (n < most && a.p[n] == b.p[n])
         n++;
     return n;
+}
+
+static bool
+is_one_of(uint8_t c, const char *bytes)
+{
+    return c && strchr(bytes, c);
+}
+
+struct view
+view_trim(struct view v, const char *bytes)
+{
+    while (v.n && is_one_of(v.p[0], bytes))
+        v = (struct view){ v.p + 1, v.n - 1 };
+    while (v.n && is_one_of(v.p[v.n - 1], bytes))
+        v.n--;
+    return v;
 }

@@ -53,5 +53,7 @@ const char *buf_str(struct buf *b);
 
 /* How many bytes they begin alike with. */
 size_t view_common(struct view a, struct view b);
+/* Without such bytes at its ends. */
+struct view view_trim(struct view v, const char *bytes);
 
 #endif

@@ -136,11 +136,7 @@ learn(struct calls_mask *m, struct view v)
 static struct view
 trim(struct view v)
 {
-    while (v.n && (v.p[0] == ' ' || v.p[0] == '\t'))
-        v = (struct view){ v.p + 1, v.n - 1 };
-    while (v.n && (v.p[v.n - 1] == ' ' || v.p[v.n - 1] == '\t'))
-        v.n--;
-    return v;
+    return view_trim(v, " \t");
 }
 
 /* What stands before the next `stop` goes off the front of *rest; is there one? */

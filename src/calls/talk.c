@@ -124,11 +124,7 @@ is_blank(uint8_t c)
 static struct view
 trim(struct view v)
 {
-    while (v.n && is_blank(v.p[0]))
-        v = (struct view){ v.p + 1, v.n - 1 };
-    while (v.n && is_blank(v.p[v.n - 1]))
-        v.n--;
-    return v;
+    return view_trim(v, " \t\r\n");
 }
 
 static uint64_t

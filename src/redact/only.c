@@ -46,13 +46,7 @@ is_blank(uint8_t c)
 static struct view
 trim(struct view v)
 {
-    while (v.n && is_blank(v.p[0])) {
-        v.p++;
-        v.n--;
-    }
-    while (v.n && is_blank(v.p[v.n - 1]))
-        v.n--;
-    return v;
+    return view_trim(v, " \t\r");
 }
 
 /* What is wrong with a text, or NULL. */

@@ -12,20 +12,10 @@ struct reader {
     bool has_coding;
 };
 
-static bool
-is_blank(uint8_t c)
-{
-    return wire_is_blank(c) || c == '\r' || c == '\n';
-}
-
 static struct view
 trim(struct view v)
 {
-    while (v.n && is_blank(v.p[0]))
-        v = (struct view){ v.p + 1, v.n - 1 };
-    while (v.n && is_blank(v.p[v.n - 1]))
-        v.n--;
-    return v;
+    return view_trim(v, " \t\r\n");
 }
 
 /* The next line goes off the front of *rest. */

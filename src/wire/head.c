@@ -315,11 +315,7 @@ take_host(struct reader *r, struct view value, bool is_over)
 static struct view
 trim(struct view v)
 {
-    while (v.n && wire_is_blank(v.p[0]))
-        v = (struct view){ v.p + 1, v.n - 1 };
-    while (v.n && wire_is_blank(v.p[v.n - 1]))
-        v.n--;
-    return v;
+    return view_trim(v, " \t");
 }
 
 /* Options, separated by commas. */

@@ -19,11 +19,7 @@ is_in_list(struct view name, struct view list)
     while (list.n) {
         const uint8_t *comma = memchr(list.p, ',', list.n);
         size_t n = comma ? (size_t)(comma - list.p) : list.n;
-        struct view one = { list.p, n };
-        while (one.n && (one.p[0] == ' ' || one.p[0] == '\t'))
-            one = (struct view){ one.p + 1, one.n - 1 };
-        while (one.n && (one.p[one.n - 1] == ' ' || one.p[one.n - 1] == '\t'))
-            one.n--;
+        struct view one = view_trim((struct view){ list.p, n }, " \t");
         if (one.n && one.n == name.n &&
             !strncasecmp((const char *)one.p, (const char *)name.p, one.n))
             return true;

@@ -612,10 +612,30 @@ ids_are_random_and_of_version_4(void **state)
     assert_int_equal(a[8] >> 6, 2);
 }
 
+static void
+views_are_trimmed_at_both_ends(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        { "", "" }, { " \t ", "" }, { "a", "a" }, { " a b\t", "a b" }, { "\na ", "\na" }
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct view v = { (const uint8_t *)cases[i].text, strlen(cases[i].text) };
+        v = view_trim(v, " \t");
+        assert_int_equal(v.n, strlen(cases[i].want));
+        assert_memory_equal(v.p, cases[i].want, v.n);
+    }
+    struct view nul = view_trim((struct view){ (const uint8_t *)"\0a\0", 3 }, " ");
+    assert_int_equal(nul.n, 3);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(views_are_trimmed_at_both_ends),
         cmocka_unit_test(a_buffer_stops_at_its_ceiling_and_stays_as_it_was),
         cmocka_unit_test(large_numbers_have_their_thousands_apart),
         cmocka_unit_test(an_empty_growth_is_not_a_failure),

@@ -282,26 +282,36 @@ join_texts(const struct veil_kit *k, struct buf *ret)
     }
 }
 
+static const struct calls_header own_key = {
+    { (const uint8_t *)"x-api-key", 9 },
+    { (const uint8_t *)"correct horse battery", 21 },
+};
+
+/* A text in pieces of that size, in a call that has that key. */
+static void
+say_in_pieces(struct veil_kit *k, struct redact *redact, const char *text, size_t size,
+              struct buf *ret)
+{
+    AUTO(buf) said = { 0 };
+    veil_kit_open(k, redact);
+    calls_mask_learn(&k->mask, &own_key);
+    buf_puts(&said, text);
+    for (size_t at = 0; at < said.n; at += size)
+        veil_kit_feed_piece(k, VEIL_KIT_TEXT("0", "#"), veil_kit_piece(&said, at, size));
+    veil_kit_end(k);
+    join_texts(k, ret);
+}
+
 /* Cut everywhere, also where a text only begins like one. */
 static void
 credentials_of_the_call_are_masked_in_pieces(void **state)
 {
     static const char text[] = "no correct horses, correct horse battery, correct horse.";
     static const char want[] = "no correct horses, [REDACTED:credential], correct horse.";
-    const struct calls_header header = { text_view("x-api-key"),
-                                         text_view("correct horse battery") };
     for (size_t size = 1; size <= 7; size++) {
-        AUTO(buf) said = { 0 };
         AUTO(buf) joined = { 0 };
         struct veil_kit k;
-        veil_kit_open(&k, *state);
-        calls_mask_learn(&k.mask, &header);
-        buf_puts(&said, text);
-        for (size_t at = 0; at < said.n; at += size)
-            veil_kit_feed_piece(&k, VEIL_KIT_TEXT("0", "#"),
-                                veil_kit_piece(&said, at, size));
-        veil_kit_end(&k);
-        join_texts(&k, &joined);
+        say_in_pieces(&k, *state, text, size, &joined);
         /* Some letters say nothing yet, and may have been let out before. */
         const char *mask = strstr(buf_str(&joined), "[REDACTED:credential]");
         assert_non_null(mask);
@@ -320,20 +330,10 @@ static void
 half_a_credential_at_the_end_is_masked(void **state)
 {
     static const char text[] = "see: correct horse bat";
-    const struct calls_header header = { text_view("x-api-key"),
-                                         text_view("correct horse battery") };
     for (size_t size = 1; size < sizeof(text); size++) {
-        AUTO(buf) said = { 0 };
         AUTO(buf) joined = { 0 };
         struct veil_kit k;
-        veil_kit_open(&k, *state);
-        calls_mask_learn(&k.mask, &header);
-        buf_puts(&said, text);
-        for (size_t at = 0; at < said.n; at += size)
-            veil_kit_feed_piece(&k, VEIL_KIT_TEXT("0", "#"),
-                                veil_kit_piece(&said, at, size));
-        veil_kit_end(&k);
-        join_texts(&k, &joined);
+        say_in_pieces(&k, *state, text, size, &joined);
         const char *mask = strstr(buf_str(&joined), "[REDACTED:credential]");
         assert_non_null(mask);
         assert_in_range(mask - buf_str(&joined), 5, 5 + CALLS_SAID_SHOWN);
